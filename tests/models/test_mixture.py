@@ -29,8 +29,8 @@ from jensen.free_energy import (
 from jensen.models.emissions.gaussian import Gaussian
 from jensen.models.mixture import Mixed, Mixture
 from jensen.models.state_model import start_stats
+from jensen.support.arguments import Streams
 from jensen.support.fields import leaves, rebuild
-from jensen.support.randomness import Streams
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 every_size = pytest.mark.parametrize("K", [1, 2, 3])

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from jensen.data.encode import Column
 from jensen.data.packed import Packed
-from jensen.data.threads import one_blas_thread, ordered_map
 from jensen.data.variable import Variable
 from jensen.support.fields import add
 from jensen.support.fingerprint import fingerprint
+from jensen.support.machine import one_blas_thread, ordered_map
 
 if TYPE_CHECKING:
     from jensen.data.table import Table

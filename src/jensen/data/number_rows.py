@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from jensen.data.blocks import Block, RowSource, TreeSum, Units
 from jensen.data.table import Table
-from jensen.data.threads import one_blas_thread, ordered_map
 from jensen.data.variable import Variable
 from jensen.support.fields import add
 from jensen.support.fingerprint import fingerprint
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory, one_blas_thread, ordered_map
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

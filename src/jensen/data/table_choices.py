@@ -14,9 +14,9 @@ from jensen.data.dialect import TextChoices
 from jensen.data.encode import Column, encode
 from jensen.data.files import read_columns
 from jensen.data.sources import collected, column_name, is_missing, kind_of_source, raw_columns
-from jensen.data.threads import ordered_map
 from jensen.data.variable import Kind, Variable, label_text
 from jensen.exceptions import DataError
+from jensen.support.machine import ordered_map
 from jensen.support.text import offer, option, plural
 
 

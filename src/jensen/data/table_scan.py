@@ -20,7 +20,7 @@ from jensen.data.table import Table
 from jensen.data.table_choices import list_of_columns, no_column
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 
 Part = tuple[int, Table]
 """How many rows come before, and a table with the next ones."""

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from jensen.exceptions import DataError, JensenError
-from jensen.support.memory import check_many
+from jensen.support.machine import check_many
 from jensen.support.text import some
 
 Kind = Literal["categorical", "count", "continuous"]

@@ -25,7 +25,7 @@ from jensen.models.emissions.column_summary import summarise
 from jensen.models.emissions.priors import check_names, label_prior
 from jensen.models.protocol import Data
 from jensen.support.arguments import is_real
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 from jensen.support.text import USUAL_PRIOR, one_of, option, plural
 
 Array = NDArray[np.float64]

@@ -22,8 +22,7 @@ from jensen.families.dirichlet import dirichlet
 from jensen.inference import chains
 from jensen.inference.chains import FittedChain, Steps
 from jensen.models.emissions.registry import EMISSIONS
-from jensen.support.arguments import check_whole
-from jensen.support.randomness import as_generator
+from jensen.support.arguments import as_generator, check_whole
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -30,7 +30,7 @@ from jensen.models.emissions.column_summary import summarise
 from jensen.models.emissions.priors import check_names
 from jensen.models.factor_analysis import FactorModel, Factors, encode
 from jensen.models.protocol import Data
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 from jensen.support.text import USUAL_PRIOR, plural, some
 
 Array = NDArray[np.float64]

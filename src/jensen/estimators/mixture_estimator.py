@@ -43,8 +43,7 @@ from jensen.models.emissions.state_parameters import read_shares
 from jensen.models.mixture import Mixed, Mixture
 from jensen.models.protocol import Data
 from jensen.models.state_model import StateRows
-from jensen.support.arguments import check_whole
-from jensen.support.randomness import as_generator
+from jensen.support.arguments import as_generator, check_whole
 
 Array = NDArray[np.float64]
 

@@ -50,7 +50,7 @@ from jensen.scores.table_checks import (
     require_continuous,
     warn_of_constants,
 )
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 from jensen.support.text import for_reader, keyword, offer, one_of, option, some
 from jensen.support.tree_records import Wiring
 

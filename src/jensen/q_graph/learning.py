@@ -34,9 +34,8 @@ from jensen.scores.scorer import (
     unitless,
 )
 from jensen.scores.table_checks import are_drawn, note_columns
-from jensen.support.arguments import check_whole, is_real
-from jensen.support.memory import STREAM, check_many
-from jensen.support.randomness import as_generator
+from jensen.support.arguments import as_generator, check_whole, is_real
+from jensen.support.machine import STREAM, check_many
 from jensen.support.text import bare, keyword, some
 
 log = logging.getLogger("jensen")

@@ -15,7 +15,7 @@ from jensen.models.emissions.gaussian_states import GaussianStates, mean_strengt
 from jensen.models.emissions.independent_columns import FastColumns
 from jensen.models.emissions.state_parameters import mean_record, read_array
 from jensen.q_hidden.structures import SUM, ReadMode
-from jensen.support.memory import pooled_array
+from jensen.support.machine import pooled_array
 from jensen.support.row_records import ColumnRows, ColumnSums, ColumnTables
 
 Array = NDArray[np.float64]

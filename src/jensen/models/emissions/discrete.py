@@ -28,7 +28,7 @@ from jensen.models.emissions.kinds import (
 from jensen.models.emissions.priors import label_prior
 from jensen.models.emissions.state_parameters import read_array, read_shares
 from jensen.q_hidden.structures import MAX, SUM, ReadMode
-from jensen.support.memory import pooled_array
+from jensen.support.machine import pooled_array
 from jensen.support.row_records import ChainSums, ChainTables, ColumnRows, ColumnSums, ColumnTables
 
 Array = NDArray[np.float64]

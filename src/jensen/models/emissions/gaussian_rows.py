@@ -18,7 +18,7 @@ from jensen.families.gamma_ratio import log_rising
 from jensen.families.normal_wishart import NormalWishart
 from jensen.families.tied import Tied
 from jensen.q_hidden.structures import SUM, FastObserved, ReadMode, StateCounts
-from jensen.support.memory import pooled_array
+from jensen.support.machine import pooled_array
 from jensen.support.row_records import ChainSums, ChainTables
 
 if TYPE_CHECKING:

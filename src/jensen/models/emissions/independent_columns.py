@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.q_hidden.structures import FastObserved, StateCounts
-from jensen.support.memory import pooled_array
+from jensen.support.machine import pooled_array
 from jensen.support.row_records import ChainSums, ChainTables, ColumnRows, ColumnSums, ColumnTables
 
 Array = NDArray[np.float64]

@@ -29,7 +29,7 @@ from jensen.models.emissions.priors import poisson_prior
 from jensen.models.emissions.registry import USUAL
 from jensen.models.emissions.state_parameters import mean_record, read_array
 from jensen.q_hidden.structures import MAX, SUM, ReadMode
-from jensen.support.memory import pooled_array
+from jensen.support.machine import pooled_array
 from jensen.support.row_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.support.text import of_frame, option
 

@@ -12,7 +12,7 @@ from jensen.graphs.wiring import wire_families
 from jensen.q_hidden.mixed.layout import MixedLayout
 from jensen.q_hidden.trees.plans import Plans
 from jensen.support.cell_records import CONSTANT, GroupKinds
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 from jensen.support.text import some
 from jensen.support.tree_records import Program, SetFamilies
 

@@ -17,7 +17,7 @@ from jensen.q_hidden.structures import (
 )
 from jensen.q_hidden.structures import draw as drawing
 from jensen.support.fields import add
-from jensen.support.memory import pooled_array
+from jensen.support.machine import pooled_array
 
 Array = NDArray[np.float64]
 

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.blocks import Block, RowSource
-from jensen.data.threads import ordered_map
 from jensen.graphs.indexed_graph import topological_order
 from jensen.q_hidden.trees.plans import InternedLists, Plans, grown
 from jensen.q_hidden.trees.run import Drawing, make_sites, pick, with_bases
+from jensen.support.machine import ordered_map
 from jensen.support.tree_records import Problems, Sets, Wiring
 
 Ints = NDArray[np.int64]
