@@ -236,3 +236,10 @@ def hidden_variable(name: str, states: int | Sequence[object]) -> Variable:
             f"state it says nothing, so leave it out of the graph"
         )
     return Variable(name, "categorical", labels)
+
+
+def column_name(name: object) -> str:
+    """The name of a column, as text; pandas also numbers columns."""
+    if not isinstance(name, (str, int, np.integer)):
+        raise DataError(f"a column is named by text, not by {name!r}")
+    return str(name)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
 from sklearn.exceptions import NotFittedError as SklearnNotFitted  # type: ignore[import-untyped]
 
+from jensen.data.blocks import ENTRIES
 from jensen.data.number_rows import NumberRows
 from jensen.estimators.learning import LoopChoices, Problem, learn
 from jensen.estimators.summary import Summary
@@ -20,7 +21,6 @@ from jensen.free_energy import Algorithm
 from jensen.inference.mixtures import FittedStates
 from jensen.models.state_labels import live_states, log_labellings
 from jensen.models.state_model import LOOKED_AT
-from jensen.q_hidden.structures import ENTRIES
 from jensen.support.arguments import check_whole
 from jensen.support.json_values import as_checked, of_kind
 from jensen.support.machine import check_memory

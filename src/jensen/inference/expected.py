@@ -24,7 +24,7 @@ from jensen.data.counting import count_families
 from jensen.data.statistics import Family, FamilyCounts
 from jensen.exceptions import ImpossibleError, JensenError
 from jensen.graphs.elimination import order_all
-from jensen.graphs.wiring import wire_families
+from jensen.graphs.indexed_graph import wire_families
 from jensen.inference.gaussian_joint import ExpectedMoments, ExpectedStatistics
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.impossible import explain_row

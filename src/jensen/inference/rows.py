@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from jensen.data import Block, Table
 from jensen.data.counting import plane_plan
-from jensen.graphs.indexed_graph import reach
-from jensen.graphs.wiring import wire_families
+from jensen.graphs.indexed_graph import reach, wire_families
 from jensen.q_hidden.trees import run
 from jensen.q_hidden.trees.plans import plans_of
 from jensen.q_hidden.trees.problems import SplitProblems, code_rows, cut, split_rows

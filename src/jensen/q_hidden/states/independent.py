@@ -6,15 +6,8 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.q_hidden.structures import (
-    MAX,
-    SUM,
-    FastObserved,
-    Independent,
-    ReadMode,
-    StateCounts,
-    segments,
-)
+from jensen.data.blocks import segments
+from jensen.q_hidden.structures import MAX, SUM, FastObserved, Independent, ReadMode, StateCounts
 from jensen.q_hidden.structures import draw as drawing
 from jensen.support.fields import add
 from jensen.support.machine import pooled_array
