@@ -37,8 +37,8 @@ from jensen.free_energy import (
 from jensen.graphs import wire
 from jensen.models.discrete_network import DiscreteNetwork, Tables, complete_counts, encode
 from jensen.q_hidden.trees import problems
+from jensen.support.arguments import Streams
 from jensen.support.fields import add, pack, unpack
-from jensen.support.randomness import Streams
 
 GRAPHS = ["a; b; c", "a -> b -> c", "a -> c <- b", "c -> a; c -> b -> a"]
 every_graph = pytest.mark.parametrize("graph", GRAPHS)

@@ -35,8 +35,8 @@ from jensen.models.mixture import Mixture
 from jensen.models.state_model import flatten
 from jensen.q_hidden.mixed.layout import MixedLayout
 from jensen.scores.gaussian import make_bge
+from jensen.support.arguments import Streams
 from jensen.support.fields import zip_fields
-from jensen.support.randomness import Streams
 
 N, REPEATS, ROUNDS = 16, 120, 6
 LENGTHS = [6, 1, 5, 4]

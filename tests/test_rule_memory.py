@@ -26,8 +26,8 @@ from jensen.free_energy import ALGORITHMS, State, fit, state_at, step
 from jensen.models.protocol import Data
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.restarts import AscentTask, Job, ascend, sample
+from jensen.support.arguments import Streams
 from jensen.support.fields import leaves, unpack
-from jensen.support.randomness import Streams
 
 CUTS = [9, 10, 22, 31]  # units of 9, 1, 12, 9 and 5 rows
 SWEEPS = 12

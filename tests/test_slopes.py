@@ -51,8 +51,8 @@ from jensen.models.gaussian_network import encode as encode_numbers
 from jensen.models.hidden_markov import Chained, HiddenMarkov
 from jensen.models.mixture import Mixed
 from jensen.scores.gaussian import make_bge
+from jensen.support.arguments import Streams
 from jensen.support.fields import add, leaves, rebuild
-from jensen.support.randomness import Streams
 
 SOFT = (EM, VBEM)
 ASCENTS = tuple(ALGORITHMS[name] for name in COMMON if ALGORITHMS[name].ascends)

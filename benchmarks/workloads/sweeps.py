@@ -14,10 +14,10 @@ def sweeps(setting: Setting, method: str, n: int) -> Task:
 
     from jensen.estimators.network_choices import make_prior
     from jensen.free_energy import ALGORITHMS, state_at, step
-    from jensen.graphs.wiring import wire
+    from jensen.graphs.indexed_graph import wire
     from jensen.models.discrete_network import DiscreteNetwork, Tables, encode
+    from jensen.support.arguments import Streams
     from jensen.support.fields import add
-    from jensen.support.randomness import Streams
 
     table, graph, algorithm = peers.jensen_table(setting), peers.jensen_graph(), ALGORITHMS[method]
     cards = [table.variable(name).n_states for name in graph.nodes]

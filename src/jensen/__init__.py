@@ -39,7 +39,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "cross_validate": "jensen.estimators.cross_validation",
     "discretize": "jensen.data",
     "examples": "jensen.examples",
-    "get_memory_limit": "jensen.support.memory",
+    "get_memory_limit": "jensen.support.machine",
     "get_threads": "jensen.data",
     "independent": "jensen.independence.independent",
     "k_best": "jensen.q_graph.optimum.k_best",
@@ -55,7 +55,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "read_table": "jensen.data",
     "scan_table": "jensen.data",
     "score": "jensen.scores",
-    "set_memory_limit": "jensen.support.memory",
+    "set_memory_limit": "jensen.support.machine",
     "set_threads": "jensen.data",
     "structure_posterior": "jensen.q_graph.posterior.structure_posterior",
     "tan": "jensen.q_graph.trees.chow_liu",
@@ -136,5 +136,5 @@ if TYPE_CHECKING:
     from jensen.scores.mutual_information import (
         mutual_information_matrix as mutual_information_matrix,
     )
-    from jensen.support.memory import get_memory_limit as get_memory_limit
-    from jensen.support.memory import set_memory_limit as set_memory_limit
+    from jensen.support.machine import get_memory_limit as get_memory_limit
+    from jensen.support.machine import set_memory_limit as set_memory_limit

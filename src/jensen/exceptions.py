@@ -140,9 +140,8 @@ def warn(text: str, category: type[Warning] = DataWarning) -> None:
 
 def warn_of_empty_rows(network: Network, empty: NDArray[np.bool_]) -> None:
     """Warn of parent configurations without counts and without a prior: they have no estimate."""
-    if empty.any():
-        shown = list(islice(configurations(network, empty), 5))
-        warn_of_configurations(shown, int(empty.sum()), "Uniform probabilities were", "bdeu")
+    shown = list(islice(configurations(network, empty), 5))
+    warn_of_configurations(shown, int(empty.sum()), "Uniform probabilities were", "bdeu")
 
 
 def warn_of_configurations(shown: Sequence[str], n: int, filled_in: str, prior: str) -> None:

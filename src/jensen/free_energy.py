@@ -18,8 +18,8 @@ from jensen.families import inner
 from jensen.families.point_mass import PointMass
 from jensen.models.protocol import AnyModel, Model, Record, Stats, Unit
 from jensen.q_theta import Improving
+from jensen.support.arguments import Streams
 from jensen.support.fields import leaves, rebuild, record, zip_fields
-from jensen.support.randomness import Streams
 from jensen.support.text import for_reader, option
 
 

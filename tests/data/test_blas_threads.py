@@ -6,7 +6,7 @@ import sys
 
 from threadpoolctl import threadpool_info
 
-from jensen.data.threads import one_blas_thread
+from jensen.support.machine import one_blas_thread
 
 SCRIPT = """
 import hashlib, warnings

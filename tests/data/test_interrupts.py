@@ -6,7 +6,7 @@ import threading
 import pytest
 
 import jensen as jn
-from jensen.data.threads import interruptible, ordered_map
+from jensen.support.machine import interruptible, ordered_map
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ import pytest
 
 import jensen as jn
 from jensen.data import blocks
-from jensen.data.threads import ordered_map
 from jensen.exceptions import JensenError
+from jensen.support.machine import ordered_map
 
 
 class Moments(NamedTuple):

@@ -11,7 +11,7 @@ import pytest
 import jensen as jn
 from jensen.data.blocks import FEW, TreeSum, Units
 from jensen.data.number_rows import NumberRows
-from jensen.data.threads import ordered_map
+from jensen.support.machine import ordered_map
 
 
 class Sums(NamedTuple):

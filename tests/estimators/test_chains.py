@@ -13,7 +13,7 @@ from jensen.data.blocks import TreeSum, Units
 from jensen.free_energy import GIBBS, STOCHASTIC_EM, chain, step
 from jensen.models.discrete_network import Complete, Tables
 from jensen.q_hidden.trees import problems
-from jensen.support.randomness import Streams
+from jensen.support.arguments import Streams
 
 
 @pytest.fixture(autouse=True)

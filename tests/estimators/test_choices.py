@@ -10,7 +10,7 @@ import pytest
 import jensen as jn
 from jensen.exceptions import ImpossibleError
 from jensen.free_energy import ALGORITHMS
-from jensen.support.arguments import called_here
+from jensen.support.text import called_here
 
 TABLE = {"a": ["x", "y", None, "x"], "b": [0, 1, 0, None], "e": [None, None, None, None]}
 

@@ -8,7 +8,7 @@ from naive import elimination as naive
 
 from jensen.graphs import elimination
 from jensen.graphs.elimination import RULES, best_order, largest_clique, order_all
-from jensen.graphs.wiring import wire_families
+from jensen.graphs.indexed_graph import wire_families
 
 RTOL = 1e-12
 

@@ -6,7 +6,7 @@ from naive import graphs as naive_graphs
 
 from jensen.exceptions import GraphError
 from jensen.graphs import DAG, wire
-from jensen.graphs.wiring import wire_families
+from jensen.graphs.indexed_graph import wire_families
 
 
 def test_a_small_graph_written_out():

@@ -9,8 +9,8 @@ from naive import chains as naive
 from scipy.stats import binomtest, chisquare, multivariate_normal, multivariate_t, nbinom, poisson
 
 import jensen as jn
-from jensen.data.threads import set_threads
 from jensen.models import hidden_markov
+from jensen.support.machine import set_threads
 
 LOG0 = -np.inf
 SEQUENCES = [["a", "c", None, "b"], ["b"], [None, "a", "a"]]

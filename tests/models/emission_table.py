@@ -6,9 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from jensen.data import Variable
-from jensen.data.number_rows import NumberRows
+from jensen.data.number_rows import NumberRows, summarise
 from jensen.models.emissions.building import make_emission
-from jensen.models.emissions.column_summary import summarise
 from jensen.models.emissions.registry import EMISSIONS
 
 LABELS = ("a", "b", "c")

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from scipy.stats import gamma, kstest, wishart
 
-from jensen.data.number_rows import NumberRows
+from jensen.data.number_rows import NumberRows, column_moments, summarise
 from jensen.exceptions import JensenError
 from jensen.families import normal_gamma, normal_wishart, spherical, tied
-from jensen.models.emissions.column_summary import column_moments, summarise
 from jensen.models.emissions.priors import (
     check_names,
     gaussian_prior,

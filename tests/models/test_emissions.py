@@ -11,12 +11,12 @@ from scipy.stats import kstest, multivariate_normal, multivariate_t, nbinom, poi
 from jensen.exceptions import JensenError
 from jensen.families import normal_gamma, normal_wishart, spherical, tied
 from jensen.families.gamma import Gamma
+from jensen.families.tied import by_state, select_states
 from jensen.models.emissions.diagonal import Diagonal
 from jensen.models.emissions.discrete import Discrete
 from jensen.models.emissions.gaussian import Gaussian
 from jensen.models.emissions.poisson import Poisson
 from jensen.models.emissions.product import ProductEmission
-from jensen.models.emissions.state_parameters import by_state, select_states
 from jensen.q_hidden.structures import MAX, SUM, draw
 from jensen.support.fields import leaves
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from models.emission_table import CASES, EXAMPLES, LABELS, emission_like, rows_of
 
-from jensen.data.number_rows import NumberRows
+from jensen.data.number_rows import ColumnSummary, NumberRows, summarise
 from jensen.families import inner
+from jensen.families.tied import by_state, select_states
 from jensen.models.emissions.building import (
     completed,
     fewer_states,
@@ -14,11 +15,9 @@ from jensen.models.emissions.building import (
     labels_of,
     with_masks,
 )
-from jensen.models.emissions.column_summary import ColumnSummary, summarise
 from jensen.models.emissions.kinds import Chosen
 from jensen.models.emissions.product import expected_rows
 from jensen.models.emissions.registry import EMISSIONS, USUAL, record_of
-from jensen.models.emissions.state_parameters import by_state, select_states
 from jensen.models.state_model import start_stats
 from jensen.q_hidden.structures import MAX, SUM, draw
 from jensen.support.fields import add, leaves, rebuild

@@ -22,8 +22,8 @@ from jensen.models.hidden_markov import Chained, HiddenMarkov, groups
 from jensen.models.mixture import UNIT_ROWS
 from jensen.models.state_model import flatten
 from jensen.q_theta import read_mode
+from jensen.support.arguments import Streams
 from jensen.support.fields import leaves, rebuild, zip_fields
-from jensen.support.randomness import Streams
 
 every_kind = pytest.mark.parametrize("kind", rows_of.KINDS)
 ends = pytest.mark.parametrize("end", [False, True], ids=["cut", "end"])

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from jensen.models.emissions.state_parameters import LastResult
+from jensen.support.fields import LastResult
 
 
 def test_one_record_is_looked_at_once():

@@ -29,8 +29,8 @@ from jensen.free_energy import (
 from jensen.models.emissions.gaussian import Gaussian
 from jensen.models.mixture import Mixed, Mixture
 from jensen.models.state_model import start_stats
+from jensen.support.arguments import Streams
 from jensen.support.fields import leaves, rebuild
-from jensen.support.randomness import Streams
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 every_size = pytest.mark.parametrize("K", [1, 2, 3])
@@ -405,8 +405,8 @@ def test_drawn_states_follow_their_posterior(kind):
 
 
 def test_rows_are_cut_into_units_and_segments_without_a_trace(monkeypatch):
+    from jensen.data import blocks
     from jensen.models import mixture
-    from jensen.q_hidden import structures
 
     rng = np.random.default_rng(0)
     values = rng.normal(size=(700, 3))
@@ -414,7 +414,7 @@ def test_rows_are_cut_into_units_and_segments_without_a_trace(monkeypatch):
     case = make_case("full", 2, values=values)
     whole = state_at(case.model, case.units, VBEM, case.posterior(rng)[1])
     monkeypatch.setattr(mixture, "UNIT_ROWS", 150)
-    monkeypatch.setattr(structures, "ENTRIES", 200)
+    monkeypatch.setattr(blocks, "ENTRIES", 200)
     units = case.model.encode(NumberRows.of(values + case.shift, case.weight))
     assert len(units) == 5
     cut = state_at(case.model, units, VBEM, whole.eta)

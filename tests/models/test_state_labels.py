@@ -14,8 +14,8 @@ from jensen.models.emissions.gaussian import Gaussian
 from jensen.models.hidden_markov import HiddenMarkov
 from jensen.models.mixture import Mixed, Mixture
 from jensen.models.state_labels import live_states, matched_orders
+from jensen.support.arguments import Streams
 from jensen.support.fields import leaves, rebuild
-from jensen.support.randomness import Streams
 
 every_kind = pytest.mark.parametrize("kind", KINDS)
 

@@ -5,9 +5,9 @@ import pytest
 from models.mixture_cases import KINDS, make_case
 
 from jensen.data.number_rows import NumberRows
+from jensen.families.tied import by_state
 from jensen.free_energy import EM, state_at
 from jensen.models import state_model
-from jensen.models.emissions.state_parameters import by_state
 from jensen.models.hidden_markov import HiddenMarkov
 from jensen.models.mixture import Mixed
 from jensen.models.protocol import Data

@@ -17,8 +17,8 @@ import jensen as jn
 from jensen.runs import checkpoint
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.sample_file import LostSamplesError, SampleFile
+from jensen.support.arguments import generator_state, restore_generator
 from jensen.support.fingerprint import fingerprint
-from jensen.support.randomness import generator_state, restore_generator
 
 NAN_WITH_PAYLOAD = np.array([0x7FF80000DEADBEEF], dtype=np.uint64).view(np.float64)
 ARRAYS = {

@@ -5,7 +5,6 @@ import pytest
 from naive import scores as naive
 
 import jensen as jn
-from jensen.data.threads import set_threads
 from jensen.exceptions import JensenError
 from jensen.scores import SCORES as ALL
 from jensen.scores import set_functions
@@ -14,6 +13,7 @@ from jensen.scores.make_scorer import make_scorer
 from jensen.scores.parent_sets import candidate_scores, fill_family_scores, sets_up_to
 from jensen.scores.registry import SPECS
 from jensen.scores.set_functions import sizes_of_sets
+from jensen.support.machine import set_threads
 
 SCORES = list(ALL)
 CLOSE = {"rtol": 1e-11, "atol": 1e-9}

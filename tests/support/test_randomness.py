@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import jensen as jn
-from jensen.support.randomness import as_generator
+from jensen.support.arguments import as_generator
 
 
 def test_a_generator_stays_itself():

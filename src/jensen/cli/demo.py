@@ -72,9 +72,9 @@ def run(given: Given) -> None:
 
 def _compile() -> None:
     """Use all cores if much has to be compiled; on one, it is done when it is needed."""
-    from jensen.data.threads import get_threads
     from jensen.kernels import COMPILING, log, never_cached
     from jensen.support.kernel_cache import writable_folder
+    from jensen.support.machine import get_threads
 
     missing = set(KERNELS).intersection(never_cached())
     if len(missing) > 1 and get_threads() > 1 and writable_folder() is not None:

@@ -65,7 +65,7 @@ def run(given: Given) -> None:
     if given.model == "network":
         _write(_learn_described(given), given)
         return
-    from jensen.data.threads import interruptible
+    from jensen.support.machine import interruptible
 
     given.check()
     with interruptible():  # while rows are prepared, an interrupt lets the first sweep end

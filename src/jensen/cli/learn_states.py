@@ -121,7 +121,7 @@ def _choose_columns(table: Table, given: Given) -> Table:
 
 def _stop_if_interrupted() -> None:
     """End before learning begins, if an interrupt came while the table was read."""
-    from jensen.data.threads import interruptible
+    from jensen.support.machine import interruptible
 
     with interruptible() as stop:
         if stop.is_set():

@@ -22,8 +22,8 @@ from jensen.data.discretizing import discretize
 from jensen.data.scanning import scan_table
 from jensen.data.table import Table, read_table
 from jensen.data.table_scan import TableScan, as_rows, as_table
-from jensen.data.threads import get_threads, set_threads
 from jensen.data.variable import Kind, Variable
+from jensen.support.machine import get_threads, set_threads
 
 __all__ = [
     "Block",

@@ -10,20 +10,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sized
 from functools import reduce
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.encode import Column
 from jensen.data.packed import Packed
-from jensen.data.threads import one_blas_thread, ordered_map
 from jensen.data.variable import Variable
 from jensen.support.fields import add
 from jensen.support.fingerprint import fingerprint
+from jensen.support.machine import one_blas_thread, ordered_map
 
 if TYPE_CHECKING:
     from jensen.data.table import Table
+    from jensen.data.table_scan import SourceSketch
 
 UNIT_ROWS = 1 << 17
 """Rows of one unit of work, a multiple of 64; fixed, so that sums never depend on threads."""
@@ -293,3 +294,38 @@ class Units(NamedTuple):
 
     def _unit(self, item: Any) -> Any:
         return item if self.encode is None else self.encode(item)
+
+
+ENTRIES = 1 << 18
+"""Rows times states of one segment; fixed, so that sums never depend on the machine."""
+
+
+def segments(n_rows: int, n_states: int) -> Iterator[tuple[int, int]]:
+    """Where each segment of the rows begins and ends."""
+    size = segment_rows(n_states)
+    for start in range(0, n_rows, size):
+        yield start, min(start + size, n_rows)
+
+
+def segment_rows(n_states: int) -> int:
+    """How many rows a segment has."""
+    return max(64, ENTRIES // n_states)
+
+
+class Passes:
+    """An iterable that begins a new pass whenever it is iterated."""
+
+    def __init__(self, begin: Callable[[], Iterable[Any]]) -> None:
+        self._begin = begin
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._begin())
+
+
+@runtime_checkable
+class Sketched(RowSource, Protocol):
+    """Rows that are looked at as a whole, once."""
+
+    @property
+    def sketch(self) -> SourceSketch:
+        """What one pass tells."""

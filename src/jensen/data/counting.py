@@ -16,7 +16,7 @@ from jensen.data.encode import MAX_INTEGER_STATES
 from jensen.data.packed import Level
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 from jensen.support.text import for_reader, leave_out, of_frame, plural, some
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from jensen.data.distinct_values import RawColumn
 from jensen.data.sources import raw_columns
 from jensen.exceptions import FileError, JensenError
 from jensen.support.atomic import check_name, show_path
-from jensen.support.memory import check_memory, show_bytes
+from jensen.support.machine import check_memory, show_bytes
 from jensen.support.text import for_reader
 
 DELIMITERS = {".csv": None, ".tsv": "\t", ".tab": "\t", ".txt": None, ".dat": None}

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.encode import Column
-from jensen.data.threads import ordered_map
+from jensen.support.machine import ordered_map
 from jensen.support.row_records import HalfBytes
 
 MAX_PACKED_STATES = 64

@@ -30,11 +30,11 @@ from jensen.data.spill import ColumnDraft, MixedColumnError, Told
 from jensen.data.table import Table
 from jensen.data.table_choices import check_weights, no_column, read_declared
 from jensen.data.table_scan import TableScan
-from jensen.data.threads import ordered_map
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError, FileError
 from jensen.support.atomic import write_whole
 from jensen.support.fingerprint import fingerprint
+from jensen.support.machine import ordered_map
 from jensen.support.text import some
 
 MANIFEST = "columns.json"

@@ -10,7 +10,7 @@ import pyarrow as pa
 from narwhals.exceptions import DuplicateError
 
 from jensen.data.distinct_values import RawColumn
-from jensen.data.variable import label_text
+from jensen.data.variable import column_name, label_text
 from jensen.exceptions import DataError
 
 WAYS_IN = (
@@ -184,10 +184,3 @@ def is_missing(value: Any) -> bool:
         return bool(value is None or value != value)  # NaN and NaT do not equal themselves
     except TypeError:  # pandas' NA is neither equal to itself nor unequal
         return True
-
-
-def column_name(name: object) -> str:
-    """The name of a column, as text; pandas also numbers columns."""
-    if not isinstance(name, (str, int, np.integer)):
-        raise DataError(f"a column is named by text, not by {name!r}")
-    return str(name)

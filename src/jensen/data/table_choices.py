@@ -13,10 +13,10 @@ from jensen.data import convert
 from jensen.data.dialect import TextChoices
 from jensen.data.encode import Column, encode
 from jensen.data.files import read_columns
-from jensen.data.sources import collected, column_name, is_missing, kind_of_source, raw_columns
-from jensen.data.threads import ordered_map
-from jensen.data.variable import Kind, Variable, label_text
+from jensen.data.sources import collected, is_missing, kind_of_source, raw_columns
+from jensen.data.variable import Kind, Variable, column_name, label_text
 from jensen.exceptions import DataError
+from jensen.support.machine import ordered_map
 from jensen.support.text import offer, option, plural
 
 
@@ -150,13 +150,13 @@ def open_columns(
 ) -> tuple[str, list[tuple[str, Reader]], list[str]]:
     """The kind of source, a reader for each column, and the columns that it makes states of."""
     if isinstance(data, (str, PathLike)):
-        raws = read_columns(data, absent, choices)
+        kind, raws = "pandas", read_columns(data, absent, choices)
     else:
         choices.refuse_for(f"this {type(data).__name__}")
         data = collected(data)
-        raws = raw_columns(data, names)
+        kind, raws = kind_of_source(data), raw_columns(data, names)
     readers: list[tuple[str, Reader]] = [(raw.name, partial(encode, raw)) for raw in raws]
-    return kind_of_source(data), readers, [raw.name for raw in raws if raw.is_coded]
+    return kind, readers, [raw.name for raw in raws if raw.is_coded]
 
 
 def read_declared_columns(

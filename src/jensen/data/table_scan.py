@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from itertools import count
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import blocks
-from jensen.data.blocks import Block, Range, RowsInBlocks
+from jensen.data.blocks import Block, Range, RowsInBlocks, TreeSum
 from jensen.data.convert import describe
 from jensen.data.encode import Column, smallest_code_type
-from jensen.data.number_rows import SourceSketch, sketch_blocks
+from jensen.data.number_rows import SUMMED_ROWS, NumberBlock, Sketch, numbers_of
 from jensen.data.packed import Packed
 from jensen.data.table import Table
 from jensen.data.table_choices import list_of_columns, no_column
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory, ordered_map
 
 Part = tuple[int, Table]
 """How many rows come before, and a table with the next ones."""
@@ -265,3 +266,40 @@ def _empty(
 def _dtype(variable: Variable) -> np.dtype[Any]:
     is_code = variable.kind == "categorical"
     return np.dtype(smallest_code_type(variable.n_states) if is_code else np.float64)
+
+
+class SourceSketch(NamedTuple):
+    """What one pass over a source tells: sizes, gaps, and the sketch of its columns of numbers."""
+
+    weight: float  # of all rows, as a `Table` adds it up
+    missing: Mapping[str, int]  # how many values each column misses
+    names: tuple[str, ...]  # of the columns of numbers
+    numbers: Sketch  # of these columns
+
+    def select(self, names: Sequence[str]) -> SourceSketch:
+        """The same of some columns."""
+        kept = tuple(name for name in names if name in self.names)
+        numbers = self.numbers.columns([self.names.index(name) for name in kept])
+        return SourceSketch(self.weight, {x: self.missing[x] for x in names}, kept, numbers)
+
+
+def sketch_blocks(blocks: Iterable[Block], variables: Sequence[Variable]) -> SourceSketch:
+    """One pass over all rows of a source."""
+    names = tuple(v.name for v in variables if v.kind != "categorical")
+
+    def look(block: Block) -> tuple[tuple[float, NDArray[np.int64]], list[Sketch]]:
+        values, weight = numbers_of(block, names), block.weights
+        pieces = range(0, max(block.n_rows, 1), SUMMED_ROWS)
+        ends = ((start, start + SUMMED_ROWS) for start in pieces)
+        found = [Sketch.of(NumberBlock(values[a:b], weight[a:b], a)) for a, b in ends]
+        missing = np.array([block.missing(v.name).sum() for v in variables], np.int64)
+        return (float(weight.sum()), missing), found
+
+    sizes, sketches, numbers = TreeSum(), TreeSum(Sketch.join), count()
+    for number, (size, parts) in enumerate(ordered_map(look, blocks)):
+        sizes.put(number, size)
+        for part in parts:
+            sketches.put(next(numbers), part)
+    weight, missing = sizes.total()
+    by_name = {v.name: int(n) for v, n in zip(variables, missing, strict=True)}
+    return SourceSketch(weight, by_name, names, sketches.total())

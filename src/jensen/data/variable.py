@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from jensen.exceptions import DataError, JensenError
-from jensen.support.memory import check_many
+from jensen.support.machine import check_many
 from jensen.support.text import some
 
 Kind = Literal["categorical", "count", "continuous"]
@@ -236,3 +236,10 @@ def hidden_variable(name: str, states: int | Sequence[object]) -> Variable:
             f"state it says nothing, so leave it out of the graph"
         )
     return Variable(name, "categorical", labels)
+
+
+def column_name(name: object) -> str:
+    """The name of a column, as text; pandas also numbers columns."""
+    if not isinstance(name, (str, int, np.integer)):
+        raise DataError(f"a column is named by text, not by {name!r}")
+    return str(name)

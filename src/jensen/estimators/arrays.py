@@ -17,10 +17,10 @@ from jensen.data.encode import NINES, find_codes, show_codes
 from jensen.data.number_rows import NumberRows
 from jensen.data.sources import is_missing
 from jensen.data.table_choices import check_weights
-from jensen.data.threads import ordered_map
 from jensen.data.variable import EXACT, parse_number
 from jensen.exceptions import DataError, warn
 from jensen.scores.table_checks import warn_of_guessed_spread
+from jensen.support.machine import ordered_map
 from jensen.support.text import option
 
 Array = NDArray[np.float64]

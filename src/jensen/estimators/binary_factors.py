@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.number_rows import NumberRows
+from jensen.data.number_rows import NumberRows, summarise
 from jensen.estimators.arrays import check_columns, names_of, read_matrix, read_rows
 from jensen.estimators.factor_estimator import (
     FactorEstimator,
@@ -21,11 +21,10 @@ from jensen.estimators.learning import LoopChoices, Problem, Start
 from jensen.exceptions import DataError, JensenError, TooLargeError
 from jensen.inference.binary_factors import MOST_EXACT
 from jensen.models.binary_factors import BinaryFactorModel, Bits, encode
-from jensen.models.emissions.column_summary import summarise
 from jensen.models.emissions.priors import check_names, label_prior
 from jensen.models.protocol import Data
 from jensen.support.arguments import is_real
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 from jensen.support.text import USUAL_PRIOR, one_of, option, plural
 
 Array = NDArray[np.float64]

@@ -17,10 +17,10 @@ from jensen.estimators.arrays import is_file, refuse_dates
 from jensen.estimators.state_estimator import check_one_of
 from jensen.exceptions import JensenError
 from jensen.models.emissions.building import completed, labels_of
+from jensen.models.emissions.kinds import read_array, read_shares
 from jensen.models.emissions.priors import COVARIANCES, check_names
 from jensen.models.emissions.product import ProductEmission, parts_of
 from jensen.models.emissions.registry import EMISSIONS, USUAL, named_parameters, owner_of
-from jensen.models.emissions.state_parameters import read_array, read_shares
 from jensen.models.hidden_markov import Chained, HiddenMarkov
 from jensen.support.text import option
 

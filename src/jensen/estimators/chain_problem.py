@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Variable
-from jensen.data.number_rows import NumberRows
+from jensen.data.number_rows import ColumnSummary, NumberRows
 from jensen.data.variable import label_text
 from jensen.estimators.arrays import check_columns, names_of, warn_where_spread_is_guessed
 from jensen.estimators.chain_choices import chain_masks, read_chain_start
@@ -35,7 +35,6 @@ from jensen.exceptions import JensenError
 from jensen.free_energy import Algorithm
 from jensen.inference.chains import FittedChain, Steps
 from jensen.models.emissions.building import make_emission, summary_for, with_masks
-from jensen.models.emissions.column_summary import ColumnSummary
 from jensen.models.emissions.kinds import Chosen
 from jensen.models.emissions.priors import check_names
 from jensen.models.emissions.registry import EMISSIONS

@@ -26,8 +26,7 @@ from jensen.inference.chains import FittedChain, Steps
 from jensen.inference.forecasts import Forecast
 from jensen.inference.regression import check_level
 from jensen.models.emissions.registry import EMISSIONS
-from jensen.support.arguments import check_whole
-from jensen.support.randomness import as_generator
+from jensen.support.arguments import as_generator, check_whole
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

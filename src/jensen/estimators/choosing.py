@@ -12,7 +12,6 @@ import numpy as np
 from sklearn.base import clone  # type: ignore[import-untyped]
 
 from jensen.data import as_table
-from jensen.data.threads import interruptible
 from jensen.estimators.gaussian_mixture import GaussianMixture
 from jensen.estimators.latent_class import LatentClass
 from jensen.estimators.state_estimator import StatesEstimator
@@ -20,7 +19,7 @@ from jensen.estimators.states_summary import prior_of
 from jensen.exceptions import CollapseError, JensenError, warn_of_left_out
 from jensen.scores.table_checks import noting, warn_of_guessed_spread
 from jensen.support.arguments import check_whole
-from jensen.support.memory import STREAM, check_many
+from jensen.support.machine import STREAM, check_many, interruptible
 from jensen.support.text import grid
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from jensen.data import Table, as_table
 from jensen.data.column_warnings import warn_of_row_names
 from jensen.data.counting import counts_as_numbers
-from jensen.data.threads import interruptible, ordered_map
 from jensen.estimators.bayesian_network import BayesianNetwork
 from jensen.estimators.network_fitting import fit_network
 from jensen.exceptions import DataError, JensenError
@@ -31,8 +30,8 @@ from jensen.scores.table_checks import (
     warn_of_constant_labels,
     warn_of_drawn_constants,
 )
-from jensen.support.arguments import check_whole
-from jensen.support.randomness import as_generator
+from jensen.support.arguments import as_generator, check_whole
+from jensen.support.machine import interruptible, ordered_map
 from jensen.support.text import grid, plural, some
 
 if TYPE_CHECKING:

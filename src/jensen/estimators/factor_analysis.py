@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.number_rows import NumberRows
+from jensen.data.number_rows import NumberRows, summarise
 from jensen.estimators.arrays import (
     check_columns,
     names_of,
@@ -26,11 +26,10 @@ from jensen.estimators.learning import LoopChoices, Problem, Start
 from jensen.estimators.state_estimator import check_one_of
 from jensen.exceptions import DataError, EstimateWarning, JensenError, warn
 from jensen.inference.factors import FactorPoint
-from jensen.models.emissions.column_summary import summarise
 from jensen.models.emissions.priors import check_names
 from jensen.models.factor_analysis import FactorModel, Factors, encode
 from jensen.models.protocol import Data
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 from jensen.support.text import USUAL_PRIOR, plural, some
 
 Array = NDArray[np.float64]

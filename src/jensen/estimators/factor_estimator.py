@@ -23,10 +23,9 @@ from jensen.exceptions import JensenError
 from jensen.free_energy import Algorithm
 from jensen.models.emissions.priors import check_names
 from jensen.models.factor_parameters import FactorPrior
-from jensen.support.arguments import check_whole, is_real
+from jensen.support.arguments import as_generator, check_whole, is_real
 from jensen.support.json_values import as_checked, of_kind
-from jensen.support.memory import check_many
-from jensen.support.randomness import as_generator
+from jensen.support.machine import check_many
 from jensen.support.text import grid, option, plural
 
 Array = NDArray[np.float64]

@@ -25,7 +25,7 @@ from jensen.models.emissions.kinds import Chosen
 from jensen.models.emissions.priors import COVARIANCES
 from jensen.models.emissions.registry import USUAL, named_parameters
 from jensen.models.mixture import Mixed, Mixture
-from jensen.support.arguments import answers_to
+from jensen.support.text import answers_to
 
 Array = NDArray[np.float64]
 

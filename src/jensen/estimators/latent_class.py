@@ -31,8 +31,7 @@ from jensen.models.emissions.product import ProductEmission
 from jensen.models.emissions.registry import USUAL, prior_names_of_columns
 from jensen.models.mixture import Mixed, Mixture
 from jensen.scores.table_checks import warn_of_constant_labels
-from jensen.support.arguments import answers_to
-from jensen.support.text import some
+from jensen.support.text import answers_to, some
 
 Array = NDArray[np.float64]
 

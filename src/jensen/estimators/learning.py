@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen import q_hidden
-from jensen.data.threads import one_blas_thread
 from jensen.exceptions import (
     JensenError,
     StoppedError,
@@ -41,12 +40,11 @@ from jensen.q_theta import read_mode
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.diagnostics import effective_sample_size, split_r_hat
 from jensen.runs.restarts import Job, ascend, improve, sample
-from jensen.support.arguments import called_here, check_whole, is_real
+from jensen.support.arguments import Streams, as_generator, check_whole, generator_state, is_real
 from jensen.support.fields import leaves
 from jensen.support.fingerprint import fingerprint
-from jensen.support.memory import STREAM, check_many, check_memory
-from jensen.support.randomness import Streams, as_generator, generator_state
-from jensen.support.text import keyword, one_of, option, some
+from jensen.support.machine import STREAM, check_many, check_memory, one_blas_thread
+from jensen.support.text import called_here, keyword, one_of, option, some
 
 
 @dataclass(frozen=True)

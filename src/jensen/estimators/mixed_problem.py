@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from jensen.data import RowSource, Variable
 from jensen.data.blocks import Units
 from jensen.data.counting import require_states
-from jensen.data.number_rows import NumberRows, numbers_of
+from jensen.data.number_rows import ColumnSummary, NumberRows, numbers_of, summarise
 from jensen.estimators.learning import Problem, Start
 from jensen.estimators.network_choices import (
     InterventionTargets,
@@ -27,7 +27,6 @@ from jensen.families.linear_regression import Regression
 from jensen.graphs import DAG
 from jensen.inference.mixed_network import MixedNetwork
 from jensen.models.discrete_network import CountedRows, TableKind
-from jensen.models.emissions.column_summary import ColumnSummary, summarise
 from jensen.models.mixed_network import (
     MixedParameters,
     MixedRegressionNetwork,

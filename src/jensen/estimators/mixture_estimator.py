@@ -37,14 +37,12 @@ from jensen.exceptions import JensenError
 from jensen.families.dirichlet import dirichlet
 from jensen.inference.mixtures import FittedMixture
 from jensen.models.emissions.building import completed, fewer_states, kept_states
-from jensen.models.emissions.kinds import PriorParts
+from jensen.models.emissions.kinds import PriorParts, read_shares
 from jensen.models.emissions.priors import check_names, select_parts
-from jensen.models.emissions.state_parameters import read_shares
 from jensen.models.mixture import Mixed, Mixture
 from jensen.models.protocol import Data
 from jensen.models.state_model import StateRows
-from jensen.support.arguments import check_whole
-from jensen.support.randomness import as_generator
+from jensen.support.arguments import as_generator, check_whole
 
 Array = NDArray[np.float64]
 

@@ -28,8 +28,8 @@ from jensen.models.discrete_network import (
 )
 from jensen.scores.interventions import NONE, split_interventions
 from jensen.scores.registry import DEFAULTS, PRIORS, SPECS, SPREAD_PRIORS
-from jensen.support.arguments import called_here, check_sample_size, is_real
-from jensen.support.text import either, for_reader, offer, one_of, option, some
+from jensen.support.arguments import check_sample_size, is_real
+from jensen.support.text import called_here, either, for_reader, offer, one_of, option, some
 from jensen.support.tree_records import Wiring
 
 SEEKING = [name for name in COMMON if ALGORITHMS[name].seeks_mode]

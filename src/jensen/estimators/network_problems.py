@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import RowSource, Variable
-from jensen.data.number_rows import NumberRows
+from jensen.data.number_rows import NumberRows, summarise
 from jensen.data.statistics import Coordinates, CountStatistics, Moments, MomentStatistics
 from jensen.estimators.learning import Problem, Start
 from jensen.estimators.network_choices import (
@@ -22,7 +22,7 @@ from jensen.estimators.network_choices import (
 from jensen.exceptions import DataError, JensenError, warn_of_single_sites
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.graphs import DAG
-from jensen.graphs.wiring import wire
+from jensen.graphs.indexed_graph import wire
 from jensen.inference import Network
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.handmade import network_from_tables
@@ -35,7 +35,6 @@ from jensen.models.discrete_network import (
     Tables,
     encode,
 )
-from jensen.models.emissions.column_summary import summarise
 from jensen.models.gaussian_network import RegressionNetwork, Regressions
 from jensen.models.gaussian_network import encode as encode_numbers
 from jensen.models.gaussian_network import make_prior as make_prior_of_regressions
@@ -50,7 +49,7 @@ from jensen.scores.table_checks import (
     require_continuous,
     warn_of_constants,
 )
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 from jensen.support.text import for_reader, keyword, offer, one_of, option, some
 from jensen.support.tree_records import Wiring
 

@@ -10,7 +10,7 @@ import numpy as np
 from jensen.data import Table
 from jensen.estimators.row_questions import RowQuestions
 from jensen.exceptions import JensenError
-from jensen.support.randomness import as_generator
+from jensen.support.arguments import as_generator
 
 if TYPE_CHECKING:
     from jensen.inference.fitted import Answer

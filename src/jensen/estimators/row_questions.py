@@ -14,8 +14,7 @@ from jensen.data.model_columns import MissingColumns
 from jensen.exceptions import DataError, JensenError
 from jensen.inference.fitted import FittedNetwork, Method, RowChoices
 from jensen.inference.parameter_draws import draw_networks
-from jensen.support.arguments import check_whole
-from jensen.support.randomness import as_generator
+from jensen.support.arguments import as_generator, check_whole
 from jensen.support.text import option
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
 from sklearn.exceptions import NotFittedError as SklearnNotFitted  # type: ignore[import-untyped]
 
+from jensen.data.blocks import ENTRIES
 from jensen.data.number_rows import NumberRows
 from jensen.estimators.learning import LoopChoices, Problem, learn
 from jensen.estimators.summary import Summary
@@ -20,11 +21,10 @@ from jensen.free_energy import Algorithm
 from jensen.inference.mixtures import FittedStates
 from jensen.models.state_labels import live_states, log_labellings
 from jensen.models.state_model import LOOKED_AT
-from jensen.q_hidden.structures import ENTRIES
-from jensen.support.arguments import AnswersToPeers, check_whole
+from jensen.support.arguments import check_whole
 from jensen.support.json_values import as_checked, of_kind
-from jensen.support.memory import check_memory
-from jensen.support.text import USUAL_PRIOR, one_of, option, plural, some
+from jensen.support.machine import check_memory
+from jensen.support.text import USUAL_PRIOR, AnswersToPeers, one_of, option, plural, some
 
 if TYPE_CHECKING:
     from jensen.evidence.variational import BoundGap

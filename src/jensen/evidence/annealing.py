@@ -31,11 +31,10 @@ from jensen.exceptions import StoppedError
 from jensen.models.state_model import flatten
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.runner import Task, run
-from jensen.support.arguments import check_whole
+from jensen.support.arguments import Streams, check_whole
 from jensen.support.fields import add, record
 from jensen.support.fingerprint import fingerprint
-from jensen.support.memory import STREAM, check_many
-from jensen.support.randomness import Streams
+from jensen.support.machine import STREAM, check_many
 from jensen.support.text import plural
 
 Array = NDArray[np.float64]

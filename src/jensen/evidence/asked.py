@@ -18,7 +18,7 @@ from jensen.families.point_mass import PointMass
 from jensen.free_energy import VBEM, Algorithm, AnyState, state_at
 from jensen.models.protocol import AnyModel
 from jensen.runs.restarts import Ascents, Job, ascend
-from jensen.support.randomness import Streams, as_generator
+from jensen.support.arguments import Streams, as_generator
 from jensen.support.text import USUAL_PRIOR, keyword, option
 
 Array = NDArray[np.float64]

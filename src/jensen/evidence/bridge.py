@@ -35,8 +35,7 @@ from jensen.evidence.particles import (
 from jensen.evidence.record import Line
 from jensen.evidence.stacked import flat_rows, log_partitions, sample, stack
 from jensen.runs.diagnostics import effective_sample_size
-from jensen.support.arguments import check_whole
-from jensen.support.randomness import Streams
+from jensen.support.arguments import Streams, check_whole
 
 Array = NDArray[np.float64]
 

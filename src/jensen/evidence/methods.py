@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from jensen.data.threads import one_blas_thread
 from jensen.evidence.annealing import anneal
 from jensen.evidence.ascents import EvidenceAnswer
 from jensen.evidence.asked import EvidenceQuestion
@@ -20,6 +19,7 @@ from jensen.evidence.record import Evidence
 from jensen.evidence.variational import vb
 from jensen.exceptions import JensenError
 from jensen.support.arguments import check_whole
+from jensen.support.machine import one_blas_thread
 from jensen.support.text import offer, option
 
 METHODS: dict[str, Callable[..., EvidenceAnswer]] = {

@@ -24,8 +24,8 @@ from jensen.models.gaussian_network import RegressionNetwork
 from jensen.models.hidden_markov import HiddenMarkov
 from jensen.models.mixed_network import MixedRegressionNetwork
 from jensen.models.state_model import StateModel, flatten
+from jensen.support.arguments import Streams
 from jensen.support.fields import add, leaves, rebuild
-from jensen.support.randomness import Streams
 from jensen.support.text import one_of
 
 Array = NDArray[np.float64]

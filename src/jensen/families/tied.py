@@ -9,7 +9,7 @@ normal-Wishart is one mean for each matrix, and that module calls this one.
 """
 
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from jensen.families import NO_ROWS, TOO_FEW_ROWS, is_proper, refuse, wishart
 from jensen.families.projection import wishart_degrees
 from jensen.families.wishart import StandardParameters
-from jensen.support.fields import record
+from jensen.support.fields import is_record, record
 
 Array = NDArray[np.float64]
 
@@ -168,3 +168,25 @@ def _symmetric(matrices: Array) -> Array:
 
 def _transpose(matrices: Array) -> Array:
     return np.swapaxes(matrices, -1, -2)
+
+
+def by_state(record: Any) -> Array:
+    """(K, F): what an η, t or statistics hold of each state alone.
+
+    Statistics of one state times the t of another are the log-likelihood of the rows of the one
+    under the other, but for what is the same for all states.
+    """
+    own = (record.first, record.strength) if isinstance(record, Tied) else record
+    if isinstance(own, tuple):
+        return np.concatenate([by_state(part) for part in own], axis=1)
+    return np.asarray(own.reshape(len(own), -1))
+
+
+def select_states(record: Any, states: NDArray[np.intp]) -> Any:
+    """An η or t of these states only, in this order; what states share stays."""
+    if isinstance(record, Tied):
+        return record._replace(first=record.first[states], strength=record.strength[states])
+    if isinstance(record, tuple):
+        parts = tuple(select_states(part, states) for part in record)
+        return type(record)(*parts) if is_record(record) else parts
+    return record[states]

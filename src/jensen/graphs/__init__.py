@@ -9,9 +9,9 @@ tables small). `wiring` lays out the tables of a discrete network as flat arrays
 """
 
 from jensen.graphs.dag import DAG, as_dag
+from jensen.graphs.indexed_graph import wire
 from jensen.graphs.pdag import CPDAG, PDAG
 from jensen.graphs.undirected import UndirectedGraph
-from jensen.graphs.wiring import wire
 from jensen.support.tree_records import Wiring
 
 __all__ = ["CPDAG", "DAG", "PDAG", "UndirectedGraph", "Wiring", "as_dag", "wire"]

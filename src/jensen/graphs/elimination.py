@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.graphs.wiring import wire_families
+from jensen.graphs.indexed_graph import wire_families
 from jensen.support.tree_records import EliminationWorkspace, Wiring
 
 RULES = 3

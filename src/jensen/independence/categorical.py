@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from scipy.stats import random_table
 
 from jensen.data import Table
-from jensen.data.threads import n_parts, run_all
 from jensen.exceptions import DataError
 from jensen.independence.testing import (
     Around,
@@ -25,6 +24,7 @@ from jensen.independence.testing import (
     Verdict,
     search_in_turn,
 )
+from jensen.support.machine import n_parts, run_all
 from jensen.support.text import keyword
 
 Statistic = Literal["g2", "x2", "mutual-information"]

@@ -15,10 +15,9 @@ from jensen.independence.gaussian import TOO_FEW, GaussianTests
 from jensen.independence.mixed import MixedTests
 from jensen.independence.testing import Tests
 from jensen.scores.table_checks import refuse_infinite
-from jensen.support.arguments import called_here, check_whole, is_real
-from jensen.support.memory import check_many
-from jensen.support.randomness import as_generator
-from jensen.support.text import keyword, option, plural
+from jensen.support.arguments import as_generator, check_whole, is_real
+from jensen.support.machine import check_many
+from jensen.support.text import called_here, keyword, option, plural
 
 TestName = Literal["g2", "x2", "mutual-information", "fisher-z", "conditional-gaussian"]
 

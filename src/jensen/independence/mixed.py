@@ -18,7 +18,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table
-from jensen.data.threads import one_blas_thread
 from jensen.independence.categorical import CategoricalTests, log_tail
 from jensen.independence.testing import (
     Around,
@@ -31,6 +30,7 @@ from jensen.independence.testing import (
     near_one,
     search_in_turn,
 )
+from jensen.support.machine import one_blas_thread
 
 Codes = NDArray[np.int64]
 

@@ -23,7 +23,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import RowSource, as_rows
-from jensen.data.threads import interruptible
 from jensen.graphs import DAG, PDAG, as_dag
 from jensen.independence.independent import check_alpha, check_table, make_tests
 from jensen.independence.pc import Named, watched
@@ -44,6 +43,7 @@ from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer, log_jacobian_of_units, name_of, unitless
 from jensen.scores.table_checks import note_columns
 from jensen.support.arguments import check_whole
+from jensen.support.machine import interruptible
 
 Flags = NDArray[np.bool_]
 

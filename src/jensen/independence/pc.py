@@ -23,7 +23,6 @@ from tqdm import tqdm
 
 from jensen.data import as_rows
 from jensen.data.column_warnings import warn_of_row_names
-from jensen.data.threads import interruptible
 from jensen.exceptions import GraphError, JensenError
 from jensen.graphs import PDAG, orientation
 from jensen.graphs.indexed_graph import IndexedGraph
@@ -37,6 +36,7 @@ from jensen.scores.table_checks import (
     warn_of_constant_numbers,
 )
 from jensen.support.arguments import check_whole
+from jensen.support.machine import interruptible
 
 Triple = tuple[int, int, int]
 

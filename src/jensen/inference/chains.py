@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.threads import ordered_map
 from jensen.exceptions import ImpossibleSequenceError, JensenError
 from jensen.families.point_mass import PointMass
 from jensen.inference.mixtures import FittedStates
@@ -17,7 +16,7 @@ from jensen.models.hidden_markov import Chained, HiddenMarkov, Sequences, groups
 from jensen.models.state_model import unflatten
 from jensen.q_hidden.states import chain
 from jensen.q_hidden.structures import Chain
-from jensen.support.memory import check_many
+from jensen.support.machine import check_many, ordered_map
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from jensen.data import RowSource, Variable
 from jensen.data.blocks import TreeSum
-from jensen.data.threads import ordered_map
 from jensen.exceptions import ImpossibleError
 from jensen.q_hidden.trees import run
 from jensen.q_hidden.trees.problems import HiddenRows, SplitProblems, code_rows
 from jensen.q_hidden.trees.run import pick
+from jensen.support.machine import ordered_map
 from jensen.support.tree_records import (
     CompletedRows,
     CompletionLists,

@@ -22,10 +22,9 @@ from numpy.typing import NDArray
 from jensen.data import Block, RowSource, Table
 from jensen.data.counting import count_families
 from jensen.data.statistics import Family, FamilyCounts
-from jensen.data.threads import ordered_map
 from jensen.exceptions import ImpossibleError, JensenError
 from jensen.graphs.elimination import order_all
-from jensen.graphs.wiring import wire_families
+from jensen.graphs.indexed_graph import wire_families
 from jensen.inference.gaussian_joint import ExpectedMoments, ExpectedStatistics
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.impossible import explain_row
@@ -35,7 +34,7 @@ from jensen.q_hidden.trees import run
 from jensen.q_hidden.trees.plans import InternedLists, Plans, find_families
 from jensen.q_hidden.trees.problems import BLOCK_ROWS, HiddenRows, code_rows, cut
 from jensen.q_hidden.trees.run import pick
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory, ordered_map
 from jensen.support.text import one_of
 from jensen.support.tree_records import Wiring
 

@@ -28,7 +28,7 @@ from jensen.models.hidden_markov import Chained
 from jensen.models.state_model import unflatten
 from jensen.q_hidden.states import chain
 from jensen.q_hidden.structures import Chain
-from jensen.support.memory import check_many
+from jensen.support.machine import check_many
 from jensen.support.text import bare, grid, plural
 
 if TYPE_CHECKING:

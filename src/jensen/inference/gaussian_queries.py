@@ -22,7 +22,7 @@ from jensen.inference.marginals import missing_marginal
 from jensen.inference.most_probable import Assignment
 from jensen.q_hidden.gaussian_cells import LOG_2PI
 from jensen.support.arguments import LARGEST, check_whole, is_real
-from jensen.support.memory import check_many
+from jensen.support.machine import check_many
 from jensen.support.text import for_reader, plural, some
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from jensen.data import Table
 from jensen.data.encode import Column
 from jensen.data.fill_missing import Filled
 from jensen.data.number_rows import numbers_of
-from jensen.data.threads import ordered_map
 from jensen.exceptions import JensenError
 from jensen.inference.fitted import Method, RowChoices
 from jensen.inference.gaussian_queries import read_numbers
@@ -32,6 +31,7 @@ from jensen.q_hidden.mixed.cells import CellUnit, MixedRows
 from jensen.q_hidden.mixed.shapes import Asked, GroupKind
 from jensen.q_hidden.trees import run
 from jensen.support.cell_records import make_group_workspace
+from jensen.support.machine import ordered_map
 from jensen.support.text import one_of
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from jensen.inference.number_mixture import (
 )
 from jensen.q_hidden.mixed.cells import MixedRows, by_pattern
 from jensen.q_hidden.mixed.shapes import Asked, GroupKind
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 from jensen.support.text import some
 
 if TYPE_CHECKING:

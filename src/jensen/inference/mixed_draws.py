@@ -12,7 +12,6 @@ from tqdm import tqdm
 
 from jensen.data import Table
 from jensen.data.encode import Column, smallest_code_type
-from jensen.data.threads import ordered_map
 from jensen.inference.fitted import Given
 from jensen.inference.impossible import explain
 from jensen.inference.mixed_completions import (
@@ -42,7 +41,7 @@ from jensen.inference.mixed_solver import (
 from jensen.inference.most_probable import Assignment, AssignmentSearch
 from jensen.q_hidden.trees import run
 from jensen.support.arguments import check_whole
-from jensen.support.memory import check_many
+from jensen.support.machine import check_many, ordered_map
 
 if TYPE_CHECKING:
     from jensen.inference.mixed_network import MixedNetwork

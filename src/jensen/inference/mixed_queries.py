@@ -42,7 +42,7 @@ from jensen.inference.number_mixture import MOST_COMPONENTS, NumberAnswer, merge
 from jensen.q_hidden.mixed.shapes import GroupKind
 from jensen.q_hidden.trees import run
 from jensen.support.arguments import is_real
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 from jensen.support.text import for_reader, one_of, option, some
 
 if TYPE_CHECKING:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.threads import ordered_map
 from jensen.inference.mixed_parameters import Parameters
 from jensen.q_hidden.gaussian_cells import LOG_2PI
 from jensen.q_hidden.mixed.cells import (
@@ -28,6 +27,7 @@ from jensen.q_hidden.mixed.cells import (
 from jensen.q_hidden.mixed.shapes import NOTHING_ASKED, Asked, GroupKind, Shapes
 from jensen.q_hidden.trees import run
 from jensen.support.cell_records import CellGroups, make_group_workspace
+from jensen.support.machine import ordered_map
 
 if TYPE_CHECKING:
     from jensen.inference.mixed_network import MixedNetwork

@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.threads import ordered_map
 from jensen.families.point_mass import PointMass
 from jensen.models.emissions.building import draw_predictive
 from jensen.models.mixture import UNIT_ROWS, Mixture
@@ -17,7 +16,7 @@ from jensen.models.state_model import unflatten
 from jensen.q_hidden.states import independent
 from jensen.q_hidden.structures import Independent
 from jensen.support.json_values import as_checked
-from jensen.support.memory import check_many
+from jensen.support.machine import check_many, ordered_map
 
 Array = NDArray[np.float64]
 

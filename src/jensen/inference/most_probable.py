@@ -17,7 +17,7 @@ from jensen.inference.impossible import explain
 from jensen.inference.questions import Question, find_question, form_of
 from jensen.q_hidden.trees import run
 from jensen.support.arguments import check_whole
-from jensen.support.memory import check_many
+from jensen.support.machine import check_many
 from jensen.support.text import grid, offer, one_of
 
 if TYPE_CHECKING:

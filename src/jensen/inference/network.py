@@ -18,7 +18,7 @@ from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.graphs import DAG
-from jensen.graphs.wiring import wire
+from jensen.graphs.indexed_graph import wire
 from jensen.inference import network_queries, network_rows
 from jensen.inference.cpt import CPT, TablePosterior
 from jensen.inference.distribution import Distribution, Distributions

@@ -19,7 +19,7 @@ from jensen.inference.impossible import explain
 from jensen.inference.marginals import Marginals
 from jensen.inference.questions import ExactAnswer, Question, find_question, form_of
 from jensen.support.arguments import is_real
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 from jensen.support.text import one_of, option, some
 
 if TYPE_CHECKING:

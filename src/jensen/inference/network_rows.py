@@ -23,7 +23,6 @@ from jensen.data.model_columns import (
     refuse_unknown,
     warn_of_unknown,
 )
-from jensen.data.threads import ordered_map, run_all
 from jensen.exceptions import ImpossibleError, JensenError
 from jensen.graphs.indexed_graph import topological_order
 from jensen.inference.findings import Findings, read_findings
@@ -34,7 +33,7 @@ from jensen.inference.questions import Question, find_question, form_of
 from jensen.inference.rows import SplitRows, all_posteriors, log_tables_of
 from jensen.inference.rows import log_likelihood as each_log_likelihood
 from jensen.q_hidden.trees import run
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory, ordered_map, run_all
 from jensen.support.text import one_of, option, plural, some
 
 if TYPE_CHECKING:

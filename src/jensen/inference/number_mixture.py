@@ -15,7 +15,7 @@ from jensen.exceptions import JensenError
 from jensen.inference.gaussian_distribution import GaussianDistributions
 from jensen.inference.regression import check_level
 from jensen.q_hidden.gaussian_cells import LOG_2PI
-from jensen.support.randomness import as_generator
+from jensen.support.arguments import as_generator
 from jensen.support.text import grid, plural
 
 Array = NDArray[np.float64]

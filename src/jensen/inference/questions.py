@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 
 from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
-from jensen.graphs.indexed_graph import reach
-from jensen.graphs.wiring import wire_families
+from jensen.graphs.indexed_graph import reach, wire_families
 from jensen.inference.findings import Findings
 from jensen.q_hidden.trees.plans import Plans
 from jensen.q_hidden.trees.problems import hidden_sets

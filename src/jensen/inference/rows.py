@@ -14,12 +14,11 @@ from numpy.typing import NDArray
 
 from jensen.data import Block, Table
 from jensen.data.counting import plane_plan
-from jensen.data.threads import ordered_map
-from jensen.graphs.indexed_graph import reach
-from jensen.graphs.wiring import wire_families
+from jensen.graphs.indexed_graph import reach, wire_families
 from jensen.q_hidden.trees import run
 from jensen.q_hidden.trees.plans import plans_of
 from jensen.q_hidden.trees.problems import SplitProblems, code_rows, cut, split_rows
+from jensen.support.machine import ordered_map
 from jensen.support.tree_records import Problems, Program, Wiring
 
 if TYPE_CHECKING:

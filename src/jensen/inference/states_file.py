@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data.number_rows import ColumnSummary
 from jensen.exceptions import JensenError
 from jensen.inference.mixtures import FittedStates
 from jensen.models.emissions.building import labels_of, with_masks
-from jensen.models.emissions.column_summary import ColumnSummary
 from jensen.models.emissions.discrete import concentration_fault, shares_fault
 from jensen.models.emissions.gaussian_states import GaussianStates, family_given
 from jensen.models.emissions.kinds import Chosen, Fault

@@ -5,7 +5,7 @@ import io
 import zlib
 
 from jensen.exceptions import FileError, JensenError
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 
 MAGIC = b"\x1f\x8b"
 CHUNK = 1 << 20

@@ -22,7 +22,7 @@ from jensen.graphs import DAG
 from jensen.graphs.indexed_graph import find_cycle, show_path
 from jensen.inference.network import TOLERANCE, assemble
 from jensen.io.lexer import NUMBER, LexerToken, Scanner, shorten
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 from jensen.support.text import plural
 
 if TYPE_CHECKING:

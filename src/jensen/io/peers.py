@@ -14,7 +14,7 @@ from jensen.data.variable import Variable, label_text
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG
 from jensen.inference.network import Network, assemble
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,21 +9,19 @@ Few states are worked on in eight registers at once, so tables have at least eig
 
 import numpy as np
 from numba import types
-from numpy.typing import NDArray
 
 from jensen.kernels import helper, kernel, part, reassociated
 from jensen.kernels.columns import add_column_stats, add_counts, fill_columns
 from jensen.kernels.gaussians import add_moments, log_densities
 from jensen.kernels.log_tables import look_up_rows, scale_rows
 from jensen.kernels.records import COLUMN_ROWS, COLUMN_SUMS, COLUMN_TABLES, signature
-from jensen.support.row_records import ChainSums, ChainTables
+from jensen.support.row_records import BATCH_ENTRIES, ChainSums, ChainTables
 
 SMALL = 1e-20  # where alpha is scaled
 TINY = 1e-140  # what a step may leave of alpha
 LOST = 1e-155  # more than what underflow and a factor of 1 / TINY take away
 SLACK = 1e-9
 LANES = 8
-ENTRIES = 1 << 13  # rows times states of a batch, which stays in the cache
 
 _ROW, _TABLE = types.float64[::1], types.float64[:, ::1]
 TABLES = types.NamedTuple([_ROW, _TABLE, _TABLE, _ROW], ChainTables)
@@ -201,7 +199,7 @@ def draw_scaled(last, trans_t, spans, alpha, uniforms, after, path):
 def next_batch(spans, i, n_states):
     """Where sequences from the i-th on end that together fill a batch."""
     j = i + 1
-    while j < spans.shape[0] and (spans[j - 1, 1] - spans[i, 0]) * n_states < ENTRIES:
+    while j < spans.shape[0] and (spans[j - 1, 1] - spans[i, 0]) * n_states < BATCH_ENTRIES:
         j += 1
     return j
 
@@ -316,9 +314,3 @@ def learn_column_chains(
         )
         add_column_stats(rows, of_columns, start + a, start + b, nodes, column_sums)
         i = j
-
-
-def room_size(spans: NDArray[np.int64], n_states: int) -> int:
-    """How large a room the sequences with these spans need."""
-    longest = (spans[:, 1] - spans[:, 0]).max(initial=0)
-    return int(longest + ENTRIES // n_states + 1) * (3 * n_states + 2)

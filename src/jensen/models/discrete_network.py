@@ -186,7 +186,8 @@ class DiscreteNetwork(Conjugate[Tables]):
         network = Network(self.graph, self.variables, tables, concentration)
         if self.kind.known is not None:
             weight = np.where(np.isnan(self.kind.known), weight, 1.0)
-        warn_of_empty_rows(network, family.totals(weight) <= 0.0)
+        if (empty := family.totals(weight) <= 0.0).any():
+            warn_of_empty_rows(network, empty)
         return network
 
     def keep(self, state: State[Tables, Tables], *, is_mode: bool) -> NDArray[np.float64]:

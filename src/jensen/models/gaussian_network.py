@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.blocks import Units
-from jensen.data.number_rows import NumberBlock, NumberRows
+from jensen.data.number_rows import NumberBlock, NumberRows, summarise
 from jensen.data.statistics import Moments
 from jensen.exceptions import CollapseError, DataError
 from jensen.families import NO_ROWS, linear_regression
@@ -33,7 +33,6 @@ from jensen.inference.gaussian_network import (
 )
 from jensen.inference.gaussian_queries import sample
 from jensen.inference.regression import LinearRegression
-from jensen.models.emissions.column_summary import summarise
 from jensen.models.emissions.gaussian_rows import patterns_of
 from jensen.models.protocol import Conjugate, Data
 from jensen.q_hidden import GaussianCells, Hidden

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data.number_rows import ColumnSummary
 from jensen.models.discrete_network import fill_counts
-from jensen.models.emissions.column_summary import ColumnSummary
 from jensen.q_hidden.mixed.cells import MixedMoments
 from jensen.q_hidden.mixed.layout import MixedLayout
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from jensen.data.blocks import Units
 from jensen.data.number_rows import NumberBlock, NumberRows
 from jensen.families.dirichlet import dirichlet
+from jensen.families.tied import select_states
 from jensen.models.emissions import Emission
 from jensen.models.emissions.building import hold_parts
-from jensen.models.emissions.state_parameters import select_states
 from jensen.models.protocol import Data
 from jensen.models.state_model import (
     StateModel,

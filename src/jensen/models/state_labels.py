@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import gammaln
 
-from jensen.models.emissions.state_parameters import by_state, mean_record
-from jensen.support.fields import add, leaves, rebuild, zip_fields
+from jensen.families.tied import by_state
+from jensen.support.fields import add, leaves, mean_record, rebuild, zip_fields
 
 if TYPE_CHECKING:
     from jensen.models.protocol import Record, Unit

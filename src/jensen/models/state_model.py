@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen import q_hidden
+from jensen.data.blocks import segments
 from jensen.data.number_rows import NumberRows
 from jensen.exceptions import ImpossibleError, ImpossibleSequenceError, JensenError
 from jensen.families.point_mass import PointMass
@@ -26,7 +27,6 @@ from jensen.models.state_labels import (
     live_states,
     matched_orders,
 )
-from jensen.q_hidden.structures import segments
 from jensen.q_theta import read_mode
 from jensen.support.fields import add, leaves, rebuild
 from jensen.support.text import many

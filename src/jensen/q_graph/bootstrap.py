@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
 from jensen.data.column_warnings import warn_of_row_names
-from jensen.data.threads import interruptible
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, PDAG
 from jensen.q_graph.classes.rules import with_known_directions
@@ -33,11 +32,10 @@ from jensen.scores.table_checks import (
     warn_of_constant_labels,
     warn_of_drawn_constants,
 )
-from jensen.support.arguments import check_whole
+from jensen.support.arguments import Streams, as_generator, check_whole, generator_state
 from jensen.support.fields import record
 from jensen.support.fingerprint import fingerprint
-from jensen.support.memory import check_many
-from jensen.support.randomness import Streams, as_generator, generator_state
+from jensen.support.machine import check_many, interruptible
 from jensen.support.text import keyword
 
 Array = NDArray[np.float64]

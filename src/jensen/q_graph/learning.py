@@ -34,9 +34,8 @@ from jensen.scores.scorer import (
     unitless,
 )
 from jensen.scores.table_checks import are_drawn, note_columns
-from jensen.support.arguments import check_whole, is_real
-from jensen.support.memory import STREAM, check_many
-from jensen.support.randomness import as_generator
+from jensen.support.arguments import as_generator, check_whole, is_real
+from jensen.support.machine import STREAM, check_many
 from jensen.support.text import bare, keyword, some
 
 log = logging.getLogger("jensen")
@@ -176,8 +175,8 @@ def learn_structure(
         For "exact": seconds after which the best graph so far is returned. Its `info.gap` tells how
         much higher another graph may score; it is infinite if no bound is known yet.
     checkpoint
-        For "structural-em": a file to which every finished climb is written, and from which a run
-        that was stopped resumes to the identical result.
+        For "structural-em": a file to which every finished climb is written, and the last fit, and
+        from which a run that was stopped resumes to the identical result.
     progress
         Show the score, and the moves or the gap, while it runs. Ctrl-C ends every method with the
         best graph so far.

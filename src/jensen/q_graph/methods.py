@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from jensen.data import RowSource
-from jensen.data.threads import interruptible
 from jensen.exceptions import JensenError
 from jensen.q_graph.classes.equivalence_search import equivalence_search
 from jensen.q_graph.classes.rules import read_class
@@ -31,9 +30,8 @@ from jensen.q_graph.optimum.integer_program import (
 from jensen.q_graph.search import climbing
 from jensen.q_graph.search.recombining import climb_and_walk, thorough_climb
 from jensen.scores.scorer import ListsFamilies, Scorer, log_jacobian_of_units, offered
-from jensen.support.arguments import called_here
-from jensen.support.memory import get_memory_limit
-from jensen.support.text import bare, either, keyword, option
+from jensen.support.machine import get_memory_limit, interruptible
+from jensen.support.text import bare, called_here, either, keyword, option
 
 Flags = NDArray[np.bool_]
 

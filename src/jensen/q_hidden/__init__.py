@@ -18,15 +18,9 @@ from jensen.q_hidden.gaussian_factors import GaussianFactors
 from jensen.q_hidden.mixed.cells import MixedCells
 from jensen.q_hidden.mixed.cells import solve as solve_cells
 from jensen.q_hidden.states import chain, independent
-from jensen.q_hidden.structures import (
-    Chain,
-    FamilyTables,
-    Hidden,
-    Independent,
-    NothingHidden,
-    Stream,
-)
+from jensen.q_hidden.structures import Chain, Hidden, Independent, NothingHidden, Stream
 from jensen.q_hidden.trees import run
+from jensen.q_hidden.trees.problems import FamilyTables
 
 __all__ = [
     "FamilyTables",

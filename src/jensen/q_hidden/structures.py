@@ -5,16 +5,12 @@ per step of a sequence. Sum, maximum and draw are the same passes over the same 
 `ReadMode` says which is wanted. Rows are worked on in segments that fit a processor's cache.
 """
 
-from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.q_hidden.trees.problems import HiddenRows
-from jensen.q_hidden.trees.run import pick
 from jensen.support.row_records import ChainSums, ChainTables
-from jensen.support.tree_records import Problems, Program
 
 Array = NDArray[np.float64]
 Stream = np.random.Generator | None
@@ -26,25 +22,6 @@ class NothingHidden(NamedTuple):
 
     log_tables: Array  # (P,)
     counts: Array  # (P,)
-
-
-class FamilyTables(NamedTuple):
-    """Tables of families, and the sub-problems of some rows; tables need not sum to one."""
-
-    log_tables: Array  # (P,), and zeros behind, which families that are left out read
-    rows: HiddenRows
-    part: slice  # of the sub-problems
-
-    @property
-    def weight(self) -> Array:
-        """How many rows have each sub-problem."""
-        return self.rows.weight[self.part]
-
-    @property
-    def on_trees(self) -> tuple[Array, Program, Problems]:
-        """The tables, and the sub-problems on cluster trees; these may be refused as too large."""
-        split = self.rows.split
-        return self.log_tables, split.sets.program, pick(split.problems, self.part)
 
 
 class Hidden(NamedTuple):
@@ -194,19 +171,3 @@ class ChainCounts(NamedTuple):
     pairs: Array  # (K, K): of neighbouring steps
     last: Array  # (K,): states of last steps
     observed: Any  # what `Observed.stats` gave
-
-
-ENTRIES = 1 << 18
-"""Rows times states of one segment; fixed, so that sums never depend on the machine."""
-
-
-def segments(n_rows: int, n_states: int) -> Iterator[tuple[int, int]]:
-    """Where each segment of the rows begins and ends."""
-    size = segment_rows(n_states)
-    for start in range(0, n_rows, size):
-        yield start, min(start + size, n_rows)
-
-
-def segment_rows(n_states: int) -> int:
-    """How many rows a segment has."""
-    return max(64, ENTRIES // n_states)

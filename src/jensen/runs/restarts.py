@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 
 from jensen import free_energy
 from jensen.data.blocks import Units
-from jensen.data.threads import interruptible
 from jensen.exceptions import CollapseError
 from jensen.free_energy import Algorithm, AnyFit, AnyState, Fit
 from jensen.models.protocol import AnyModel
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.runner import Task, number_streams, run
+from jensen.support.arguments import Streams
 from jensen.support.fields import record
-from jensen.support.randomness import Streams
+from jensen.support.machine import interruptible
 
 Array = NDArray[np.float64]
 

@@ -38,12 +38,12 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from jensen.data.threads import interruptible, ordered_map, run_all
 from jensen.exceptions import FileError
 from jensen.runs.checkpoint import WAY_OUT, Checkpoint
 from jensen.runs.sample_file import LostSamplesError, SampleFile
+from jensen.support.arguments import Streams
 from jensen.support.fields import pack, unpack
-from jensen.support.randomness import Streams
+from jensen.support.machine import interruptible, ordered_map, run_all
 
 log = logging.getLogger("jensen")
 

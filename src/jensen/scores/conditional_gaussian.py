@@ -28,7 +28,7 @@ from jensen.exceptions import DataError
 from jensen.families.schur import Left
 from jensen.scores.gaussian import GaussianScore
 from jensen.scores.set_functions import sizes_of_sets
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

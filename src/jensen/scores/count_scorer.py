@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table
-from jensen.data.threads import n_parts, run_all
 from jensen.scores.categorical_scorer import CategoricalScorer
 from jensen.scores.set_counter import MOST_COUNTS, SetCounter
 from jensen.scores.set_counts import Counts, FamilyCells, SetCounts
+from jensen.support.machine import n_parts, run_all
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]

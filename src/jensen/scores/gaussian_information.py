@@ -8,10 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from jensen.data import Table
-from jensen.data.threads import one_blas_thread
 from jensen.exceptions import DataError
 from jensen.scores.categorical_information import Array, CategoricalInformation, Mask
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory, one_blas_thread
 
 LEAST = 1e-13
 """A smaller unexplained share of the variance is due to rounding, and taken as 0."""

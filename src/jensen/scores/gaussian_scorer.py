@@ -21,7 +21,7 @@ from jensen.scores.registry import DEFAULTS, SPECS, check_gaussian_score
 from jensen.scores.row_statistics import RowStatistics
 from jensen.scores.set_functions import differences
 from jensen.scores.table_checks import complete_rows, refuse_narrow, require_continuous
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 from jensen.support.text import plural, some
 
 Array = NDArray[np.float64]

@@ -17,7 +17,7 @@ from jensen.scores.categorical_information import CategoricalInformation, Condit
 from jensen.scores.gaussian_information import GaussianInformation, MixedInformation
 from jensen.scores.table_checks import require_rows, require_values
 from jensen.support.arguments import is_real
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 from jensen.support.text import of_frame, offer, some
 
 if TYPE_CHECKING:

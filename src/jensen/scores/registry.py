@@ -14,8 +14,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 from jensen.exceptions import DataError, JensenError
-from jensen.support.arguments import called_here
-from jensen.support.text import either
+from jensen.support.text import called_here, either
 
 Kind = Literal["categorical", "continuous", "mixed"]
 """Of all columns of a table: labels, numbers, or both together."""

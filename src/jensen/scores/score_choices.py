@@ -20,8 +20,8 @@ from jensen.scores.registry import (
     ScoreSpec,
     names_where,
 )
-from jensen.support.arguments import called_here, check_sample_size
-from jensen.support.text import bare, either, for_reader, keyword
+from jensen.support.arguments import check_sample_size
+from jensen.support.text import bare, called_here, either, for_reader, keyword
 
 
 class Score(Protocol):

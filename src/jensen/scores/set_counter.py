@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from jensen.data import Table
 from jensen.data.counting import MAX_LANED_CELLS, count_meetings
 from jensen.data.packed import HALF, WHOLE, cut_bytes, pack_half_bytes
-from jensen.data.threads import n_parts, run_all
 from jensen.scores.set_counts import (
     MANY_CELLS,
     NOWHERE,
@@ -32,6 +31,7 @@ from jensen.scores.set_counts import (
     FamilyCells,
     SetCounts,
 )
+from jensen.support.machine import n_parts, run_all
 from jensen.support.row_records import HalfBytes
 
 Array = NDArray[np.float64]

@@ -13,12 +13,11 @@ from numpy.typing import NDArray
 
 from jensen.data import Table
 from jensen.data.counting import require_states
-from jensen.data.threads import get_threads, ordered_map
 from jensen.exceptions import JensenError
 from jensen.families.gamma_ratio import log_rising
 from jensen.scores.categorical import log_regret
 from jensen.scores.scorer import Progress
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory, get_threads, ordered_map
 from jensen.support.text import bare
 
 Array = NDArray[np.float64]

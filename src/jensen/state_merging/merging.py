@@ -23,7 +23,7 @@ from jensen.state_merging.paths import (
 )
 from jensen.state_merging.proposals import MergeSearch, best_split
 from jensen.support.arguments import check_whole, is_real
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 
 BYTES_PER_PAIR = 32
 """Memory per pair of initial states: moves, gains and temporary arrays."""

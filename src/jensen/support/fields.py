@@ -6,7 +6,7 @@ A leaf None is the flat prior, which adds 0.
 import dataclasses
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ _KNOWN: dict[str, type] = {}
 
 Kind = TypeVar("Kind", bound=type)
 Same = TypeVar("Same")  # a record, a tuple or an array
+Made = TypeVar("Made")
 
 
 def record(kind: Kind) -> Kind:
@@ -111,3 +112,27 @@ def unpack(packed: Any, arrays: Sequence[NDArray[Any]]) -> Any:
 def without_cached(record: Any) -> dict[str, Any]:
     """The fields of a dataclass without cached properties, which may hold modules."""
     return {one.name: getattr(record, one.name) for one in dataclasses.fields(record)}
+
+
+def mean_record(records: Sequence[Same]) -> Same:
+    """Field by field, the mean over records."""
+    if len(records) == 1:
+        return records[0]
+    columns = zip(*map(leaves, records), strict=True)
+    mean: Same = rebuild(records[0], (np.mean(column, axis=0) for column in columns))
+    return mean
+
+
+class LastResult(Generic[Made]):
+    """A function of θ that keeps its last result, so that all units of a sweep share it."""
+
+    def __init__(self, make: Callable[[Any], Made]) -> None:
+        self.make = make
+        self.known: tuple[Any, Made] | None = None
+
+    def __call__(self, t: Any) -> Made:
+        """The result for this record; threads that ask at the same time may each compute it."""
+        known = self.known
+        if known is None or known[0] is not t:
+            self.known = known = t, self.make(t)
+        return known[1]

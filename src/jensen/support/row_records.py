@@ -175,3 +175,14 @@ class ChainSums(NamedTuple):
         """Nothing added yet."""
         K = n_states
         return cls(np.zeros(K), np.zeros((K, K)), np.zeros(K), np.zeros(K))
+
+
+# --- chains whose rows are worked on in batches ---
+
+BATCH_ENTRIES = 1 << 13  # rows times states of a batch, which stays in the cache
+
+
+def room_size(spans: NDArray[np.int64], n_states: int) -> int:
+    """How large a room the sequences with these spans need."""
+    longest = (spans[:, 1] - spans[:, 0]).max(initial=0)
+    return int(longest + BATCH_ENTRIES // n_states + 1) * (3 * n_states + 2)

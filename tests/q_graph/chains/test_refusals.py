@@ -7,7 +7,7 @@ import pytest
 
 import jensen as jn
 from jensen.exceptions import GraphError, JensenError
-from jensen.support.memory import set_memory_limit
+from jensen.support.machine import set_memory_limit
 
 
 @pytest.fixture(scope="module")

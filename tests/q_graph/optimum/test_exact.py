@@ -7,13 +7,13 @@ import pytest
 from naive import structures
 
 import jensen as jn
-from jensen.data.threads import set_threads
 from jensen.exceptions import GraphError, JensenError
 from jensen.q_graph.optimum import dynamic_programming
 from jensen.q_graph.optimum.dynamic_programming import best_network
 from jensen.scores import SCORES, set_functions
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
+from jensen.support.machine import set_threads
 
 FOUR = structures.all_networks(4)
 CONSTRAINTS = [

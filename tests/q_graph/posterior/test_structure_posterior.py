@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 import jensen as jn
-from jensen.data.threads import set_threads
 from jensen.q_graph.chains.raw_weights import rank_others
 from jensen.q_graph.constraints import read_constraints
 from jensen.scores.make_scorer import make_scorer
+from jensen.support.machine import set_threads
 
 CHAINS = ["partition", "order", "structure"]
 LENGTH = {

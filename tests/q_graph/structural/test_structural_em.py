@@ -374,6 +374,47 @@ def test_a_killed_run_resumes_to_the_same_bits(asia, numbers, seed, tmp_path, mo
         jn.learn_structure(table, **{**choices, "restarts": 2})
 
 
+@pytest.mark.parametrize("kind", ["labels", "numbers", "both"])
+def test_a_run_over_more_rows_resumes_after_every_climb(kind, tmp_path, monkeypatch):
+    """A sample chooses the graph; the climb over all rows, and the last fit, are kept as well."""
+    monkeypatch.setattr(structural_em, "MANY_ROWS", 100)
+    monkeypatch.setattr(structural_em, "MOST_RESTARTS", 1)
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(150, 3)) @ rng.normal(size=(3, 3))
+    x[rng.random(x.shape) < 0.2] = np.nan
+    labels = [[None if np.isnan(value) else str(value > 0) for value in column] for column in x.T]
+    columns = {
+        "labels": labels, "numbers": list(x.T), "both": [*labels[:2], x[:, 2]],
+    }[kind]  # fmt: skip
+    table = jn.Table(dict(zip("abc", columns, strict=True)))
+    plain = jn.learn_structure(table, random_state=0)
+    choices = {"random_state": 0, "checkpoint": tmp_path / "run"}
+    made: list[str] = []
+
+    def kept(task, name, make, kept=structural_em._kept):
+        def told():
+            if len(made) % 2:
+                made.append("")
+                raise KilledError
+            made.append(name)
+            return make()
+
+        return kept(task, name, told)
+
+    monkeypatch.setattr(structural_em, "_kept", kept)
+    while True:
+        try:
+            found = jn.learn_structure(table, **choices)
+        except KilledError:
+            continue
+        break
+    names = [name for name in made if name]
+    assert names[-2:] == ["all rows", "finished"]
+    assert len(names) == len(set(names))  # nothing was made twice
+    assert (found, found.info.score) == (plain, plain.info.score)
+    assert found.info.starts == plain.info.starts
+
+
 @pytest.mark.parametrize(
     "changed",
     [

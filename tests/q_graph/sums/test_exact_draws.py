@@ -7,7 +7,7 @@ from q_graph.sums.test_exact_posterior import Given, posterior, random_scores
 from scipy.stats import chi2
 
 from jensen.exceptions import JensenError
-from jensen.support.memory import set_memory_limit
+from jensen.support.machine import set_memory_limit
 
 P_VALUE = 1e-4
 """Of each test of draws; the seeds are fixed."""

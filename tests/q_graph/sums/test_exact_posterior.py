@@ -8,7 +8,6 @@ from naive import graph_sums
 from q_graph.optimum.test_exact import make_table
 
 import jensen as jn
-from jensen.data.threads import set_threads
 from jensen.exceptions import GraphError, JensenError
 from jensen.q_graph.constraints import read_constraints
 from jensen.q_graph.sums import dag_sums, exact_posterior, order_sums
@@ -16,7 +15,7 @@ from jensen.q_graph.sums.exact_posterior import exact_posterior as sum_posterior
 from jensen.scores.graph_priors import read_prior
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
-from jensen.support.memory import set_memory_limit
+from jensen.support.machine import set_memory_limit, set_threads
 
 N_DAGS = {  # OEIS A003024
     0: 1, 1: 1, 2: 3, 3: 25, 4: 543, 5: 29281, 6: 3781503, 7: 1138779265, 8: 783702329343,

@@ -6,7 +6,6 @@ import pytest
 import jensen as jn
 from jensen.data.number_rows import NumberRows
 from jensen.free_energy import EM, state_at
-from jensen.kernels import chains as chain_kernels
 from jensen.kernels import gaussians
 from jensen.models import hidden_markov, mixture
 from jensen.models.emissions.discrete import Discrete
@@ -14,6 +13,7 @@ from jensen.models.emissions.gaussian import Gaussian
 from jensen.q_hidden.states import chain as chains
 from jensen.q_hidden.states import chain_sweeps, independent
 from jensen.q_hidden.structures import Chain, Independent
+from jensen.support import row_records
 from jensen.support.fields import leaves
 
 
@@ -82,7 +82,7 @@ LENGTHS = {
     "none": [],
     "one step": [1],
     "short": [1, 1, 2, 1, 5] * 300,
-    "mixed": [1, 3 * chain_kernels.ENTRIES // 3, 2, 1, 900, 900, 7],
+    "mixed": [1, 3 * row_records.BATCH_ENTRIES // 3, 2, 1, 900, 900, 7],
 }
 
 

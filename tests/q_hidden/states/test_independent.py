@@ -5,7 +5,7 @@ import pytest
 from scipy.special import logsumexp
 from scipy.stats import chisquare
 
-from jensen.q_hidden import structures
+from jensen.data import blocks
 from jensen.q_hidden.states import independent
 from jensen.q_hidden.structures import MAX, SUM, Independent
 
@@ -36,7 +36,7 @@ def random_rows(n, K, seed=0):
 @pytest.mark.parametrize(("n", "K"), [(1, 1), (5, 2), (200, 3)])
 @pytest.mark.parametrize("entries", [10, 1 << 16])
 def test_expected_states_are_posteriors(monkeypatch, n, K, entries):
-    monkeypatch.setattr(structures, "ENTRIES", entries)
+    monkeypatch.setattr(blocks, "ENTRIES", entries)
     potentials, log_like, x = random_rows(n, K)
     value, counts = independent.expected(potentials)
     states, observed = np.zeros(K), np.zeros(K)
@@ -55,7 +55,7 @@ def test_expected_states_are_posteriors(monkeypatch, n, K, entries):
 
 @pytest.mark.parametrize("entries", [10, 1 << 16])
 def test_best_states_have_the_largest_potential(monkeypatch, entries):
-    monkeypatch.setattr(structures, "ENTRIES", entries)
+    monkeypatch.setattr(blocks, "ENTRIES", entries)
     potentials, log_like, x = random_rows(150, 3)
     value, counts = independent.best(potentials)
     joint = log_like + potentials.log_weights[:, None] + 1.0  # seen at their peak

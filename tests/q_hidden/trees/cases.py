@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from naive import hidden as naive
 
-from jensen.graphs.wiring import wire_families
+from jensen.graphs.indexed_graph import wire_families
 from jensen.q_hidden.trees.plans import Plans
 from jensen.q_hidden.trees.problems import split_rows
 from jensen.support.tree_records import CHILDREN as N_CHILDREN

@@ -9,7 +9,7 @@ from q_hidden.trees.test_run import check_sums, solve
 
 import jensen as jn
 from jensen.graphs.elimination import best_order
-from jensen.graphs.wiring import wire, wire_families
+from jensen.graphs.indexed_graph import wire, wire_families
 from jensen.q_hidden.trees import plans as plans_module
 from jensen.q_hidden.trees import run
 from jensen.q_hidden.trees.plans import Plans, plans_of

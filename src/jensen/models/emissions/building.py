@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.number_rows import NumberRows
+from jensen.data.number_rows import ColumnSummary, NumberRows, summarise
 from jensen.data.variable import Variable
-from jensen.models.emissions.column_summary import ColumnSummary, summarise
 from jensen.models.emissions.kinds import Array, Chosen, PriorParts, States
 from jensen.models.emissions.product import (
     ProductEmission,

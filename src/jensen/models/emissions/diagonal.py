@@ -13,9 +13,10 @@ from jensen.families.spherical import Spherical
 from jensen.models.emissions.gaussian_rows import LOG_2PI, log_student
 from jensen.models.emissions.gaussian_states import GaussianStates, mean_strength
 from jensen.models.emissions.independent_columns import FastColumns
-from jensen.models.emissions.state_parameters import mean_record, read_array
+from jensen.models.emissions.kinds import read_array
 from jensen.q_hidden.structures import SUM, ReadMode
-from jensen.support.memory import pooled_array
+from jensen.support.fields import mean_record
+from jensen.support.machine import pooled_array
 from jensen.support.row_records import ColumnRows, ColumnSums, ColumnTables
 
 Array = NDArray[np.float64]

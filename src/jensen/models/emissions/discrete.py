@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data.number_rows import ColumnSummary
 from jensen.families.dirichlet import MaskedDirichlet, beta, dirichlet
 from jensen.models.emissions import Survey
-from jensen.models.emissions.column_summary import ColumnSummary
 from jensen.models.emissions.independent_columns import FastColumns
 from jensen.models.emissions.kinds import (
     TOLERANCE,
@@ -23,13 +23,21 @@ from jensen.models.emissions.kinds import (
     Line,
     PriorParts,
     as_shares,
+    read_array,
+    read_shares,
     refuse_values,
 )
 from jensen.models.emissions.priors import label_prior
-from jensen.models.emissions.state_parameters import read_array, read_shares
 from jensen.q_hidden.structures import MAX, SUM, ReadMode
-from jensen.support.memory import pooled_array
-from jensen.support.row_records import ChainSums, ChainTables, ColumnRows, ColumnSums, ColumnTables
+from jensen.support.machine import pooled_array
+from jensen.support.row_records import (
+    ChainSums,
+    ChainTables,
+    ColumnRows,
+    ColumnSums,
+    ColumnTables,
+    room_size,
+)
 
 Array = NDArray[np.float64]
 
@@ -158,7 +166,7 @@ class ObservedLabels(FastColumns):
         sums: ChainSums,
     ) -> tuple[Array, Array]:
         """Log Z of sequences and the counts of their rows; those of one column are looked up."""
-        from jensen.kernels.chains import learn_code_chains, room_size
+        from jensen.kernels.chains import learn_code_chains
 
         if len(self.rows.codes) != 1:
             return super().expected_chains(tables, start, spans, weight, sums)

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr, stdtr
 
+from jensen.data.number_rows import ColumnSummary
 from jensen.exceptions import JensenError
 from jensen.families import tied
 from jensen.families.normal_wishart import NormalWishart
-from jensen.families.tied import Tied
-from jensen.models.emissions.column_summary import ColumnSummary
+from jensen.families.tied import Tied, select_states
 from jensen.models.emissions.diagonal import Diagonal
 from jensen.models.emissions.gaussian_rows import (
     LOG_2PI,
@@ -37,15 +37,10 @@ from jensen.models.emissions.kinds import (
     Line,
     PriorParts,
     near,
+    read_array,
 )
 from jensen.models.emissions.priors import gaussian_prior
-from jensen.models.emissions.state_parameters import (
-    LastResult,
-    mean_record,
-    read_array,
-    select_states,
-)
-from jensen.support.fields import without_cached
+from jensen.support.fields import LastResult, mean_record, without_cached
 
 Array = NDArray[np.float64]
 

@@ -18,8 +18,8 @@ from jensen.families.gamma_ratio import log_rising
 from jensen.families.normal_wishart import NormalWishart
 from jensen.families.tied import Tied
 from jensen.q_hidden.structures import SUM, FastObserved, ReadMode, StateCounts
-from jensen.support.memory import pooled_array
-from jensen.support.row_records import ChainSums, ChainTables
+from jensen.support.machine import pooled_array
+from jensen.support.row_records import ChainSums, ChainTables, room_size
 
 if TYPE_CHECKING:
     from jensen.models.emissions.gaussian import Gaussian
@@ -175,7 +175,7 @@ class ObservedGaussian(_GaussianRows, FastObserved):
         sums: ChainSums,
     ) -> tuple[Array, NormalWishart | Tied] | None:
         """Log Z of sequences and the statistics of their rows, if nothing is missing."""
-        from jensen.kernels.chains import learn_gaussian_chains, room_size
+        from jensen.kernels.chains import learn_gaussian_chains
 
         if not self.is_complete:
             return None

@@ -13,11 +13,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data.number_rows import column_moments, standardised
 from jensen.families import normal_gamma, normal_wishart, spherical, tied, wishart
 from jensen.families.partly_known import KnownMeans, KnownPrecisions
+from jensen.families.tied import select_states
 from jensen.models.emissions import Survey
-from jensen.models.emissions.column_summary import column_moments, standardised
-from jensen.models.emissions.state_parameters import select_states
 
 Array = NDArray[np.float64]
 

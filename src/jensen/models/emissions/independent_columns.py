@@ -11,8 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.q_hidden.structures import FastObserved, StateCounts
-from jensen.support.memory import pooled_array
-from jensen.support.row_records import ChainSums, ChainTables, ColumnRows, ColumnSums, ColumnTables
+from jensen.support.machine import pooled_array
+from jensen.support.row_records import (
+    ChainSums,
+    ChainTables,
+    ColumnRows,
+    ColumnSums,
+    ColumnTables,
+    room_size,
+)
 
 Array = NDArray[np.float64]
 
@@ -51,7 +58,7 @@ class FastColumns(FastObserved, ABC):
         sums: ChainSums,
     ) -> tuple[Array, Any]:
         """Log Z of sequences and the statistics of their rows."""
-        from jensen.kernels.chains import learn_column_chains, room_size
+        from jensen.kernels.chains import learn_column_chains
 
         of_columns = self.column_tables()
         log_z, room = np.zeros(len(spans)), pooled_array(room_size(spans, len(sums.states)))

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betainc, gammaln, pdtr, xlogy
 
+from jensen.data.number_rows import ColumnSummary, column_moments, standardised
 from jensen.exceptions import DataError, JensenError
 from jensen.families import gamma
 from jensen.families.gamma import Gamma
 from jensen.families.gamma_ratio import log_rising
 from jensen.models.emissions import Survey
-from jensen.models.emissions.column_summary import ColumnSummary, column_moments, standardised
 from jensen.models.emissions.independent_columns import FastColumns
 from jensen.models.emissions.kinds import (
     TOLERANCE,
@@ -24,13 +24,14 @@ from jensen.models.emissions.kinds import (
     Line,
     PriorParts,
     as_numbers,
+    read_array,
     refuse_values,
 )
 from jensen.models.emissions.priors import poisson_prior
 from jensen.models.emissions.registry import USUAL
-from jensen.models.emissions.state_parameters import mean_record, read_array
 from jensen.q_hidden.structures import MAX, SUM, ReadMode
-from jensen.support.memory import pooled_array
+from jensen.support.fields import mean_record
+from jensen.support.machine import pooled_array
 from jensen.support.row_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.support.text import of_frame, option
 

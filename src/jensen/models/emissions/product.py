@@ -12,9 +12,8 @@ from jensen.exceptions import JensenError
 from jensen.families.product import Product as ProductFamily
 from jensen.models.emissions import Emission, Survey
 from jensen.models.emissions.independent_columns import FastColumns
-from jensen.models.emissions.state_parameters import LastResult
 from jensen.q_hidden.structures import SUM, ReadMode, RowLikelihood
-from jensen.support.fields import without_cached
+from jensen.support.fields import LastResult, without_cached
 from jensen.support.row_records import ColumnRows, ColumnSums, ColumnTables
 
 Array = NDArray[np.float64]

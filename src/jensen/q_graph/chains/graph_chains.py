@@ -21,11 +21,10 @@ from jensen.q_graph.chains.tempering import Ladder, ParallelTempering
 from jensen.q_graph.chains.weights import read_weights
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.runner import Task, number_streams, run
-from jensen.support.arguments import check_whole
+from jensen.support.arguments import Streams, check_whole
 from jensen.support.chain_records import Array, ChainSamples, Integers, ParentWeights, n_words
 from jensen.support.fields import leaves, rebuild
-from jensen.support.memory import STREAM, check_many, check_memory
-from jensen.support.randomness import Streams
+from jensen.support.machine import STREAM, check_many, check_memory
 from jensen.support.text import keyword, offer, option
 
 STAGES = 0.1, 0.2, 0.4, 0.7, 1.0

@@ -17,7 +17,7 @@ from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.parent_sets import candidate_scores
 from jensen.scores.scorer import Scorer
 from jensen.scores.set_functions import sizes_of_sets
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 from jensen.support.text import keyword, option
 
 Array = NDArray[np.float64]

@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.threads import ordered_map
 from jensen.exceptions import GraphError
 from jensen.graphs.linear_extensions import count_linear_extensions
 from jensen.q_graph.chains.graph_chains import GraphChainTask, SampledChains
@@ -27,6 +26,7 @@ from jensen.support.chain_records import (
     ParentWeights,
     make_workspace,
 )
+from jensen.support.machine import ordered_map
 from jensen.support.text import for_reader, option
 
 MOST_ORDERED = 30

@@ -15,12 +15,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.threads import ordered_map
 from jensen.exceptions import GraphError
 from jensen.scores.parent_sets import fill_family_scores
 from jensen.scores.scorer import Progress, Scorer
 from jensen.scores.set_functions import between, sizes_of_sets
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory, ordered_map
 from jensen.support.text import option
 
 Array = NDArray[np.float64]

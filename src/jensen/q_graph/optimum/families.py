@@ -17,7 +17,7 @@ from jensen.q_graph.constraints import Constraints
 from jensen.scores.parent_sets import SupersetBound, superset_bound
 from jensen.scores.scorer import ListsFamilies, Progress, Scorer, offered
 from jensen.scores.set_functions import between
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 from jensen.support.text import option
 
 Array = NDArray[np.float64]

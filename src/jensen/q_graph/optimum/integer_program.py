@@ -19,7 +19,6 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from jensen.data.threads import interruptible
 from jensen.exceptions import DataError, GraphError, JensenError
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.info import SearchOutcome
@@ -30,6 +29,7 @@ from jensen.q_graph.optimum.solver import solver
 from jensen.q_graph.search.climbing import Climber
 from jensen.q_graph.search.recombining import thorough_climb
 from jensen.scores.scorer import Progress, Scorer
+from jensen.support.machine import interruptible
 
 Watch = Callable[[float, float], bool]
 """Called with the best score and its upper bound; returning True stops the search."""

@@ -22,7 +22,7 @@ from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer, log_jacobian_of_units, total, unitless
 from jensen.scores.table_checks import note_columns
 from jensen.support.arguments import check_whole, is_real
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 from jensen.support.text import grid, plural
 
 Array = NDArray[np.float64]

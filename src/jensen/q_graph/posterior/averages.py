@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from jensen.data import as_table
-from jensen.data.threads import ordered_map
 from jensen.exceptions import ImpossibleError, JensenError
 from jensen.q_graph.posterior.answers import AveragedDistribution, AveragedGaussian
 from jensen.q_graph.posterior.estimate import average
@@ -22,6 +21,7 @@ from jensen.q_graph.posterior.predictions import (
     TablePredictions,
 )
 from jensen.scores.scorer import HasCounts, HasMoments, Scorer, labels_first, offered
+from jensen.support.machine import ordered_map
 from jensen.support.text import offer
 
 Predictions = TablePredictions | RegressionPredictions

@@ -20,10 +20,9 @@ from jensen.q_graph.posterior.estimate import Average, Estimate, Estimates, aver
 from jensen.q_graph.posterior.graph_samples import Array, Flags, WeightedGraphs, members_of
 from jensen.q_graph.posterior.model_averages import PosteriorViews
 from jensen.scores.scorer import total
-from jensen.support.arguments import check_whole, is_real
+from jensen.support.arguments import as_generator, check_whole, is_real
 from jensen.support.json_values import as_checked, of_kind
-from jensen.support.memory import check_many
-from jensen.support.randomness import as_generator
+from jensen.support.machine import check_many
 from jensen.support.text import grid, offer, plural
 
 if TYPE_CHECKING:

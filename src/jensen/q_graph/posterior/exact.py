@@ -22,9 +22,8 @@ from jensen.q_graph.posterior.model_averages import ScoredTable
 from jensen.q_graph.sums.exact_posterior import MostProbable
 from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.scorer import Scorer, log_jacobian_of_units
-from jensen.support.arguments import check_whole
-from jensen.support.memory import check_many
-from jensen.support.randomness import as_generator
+from jensen.support.arguments import as_generator, check_whole
+from jensen.support.machine import check_many
 from jensen.support.text import plural
 
 Draws = tuple[NDArray[np.uint64], Array, None]

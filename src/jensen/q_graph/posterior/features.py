@@ -16,7 +16,7 @@ from jensen.q_graph.posterior.graph_samples import (
     bits_of,
     members_of,
 )
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 
 
 def ancestral(samples: GraphSamples, start: Iterable[int], cut: Iterable[int] = ()) -> Flags:

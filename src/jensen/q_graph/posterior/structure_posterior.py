@@ -32,12 +32,11 @@ from jensen.scores.graph_priors import ReadPrior, read_prior
 from jensen.scores.score_choices import Missing
 from jensen.scores.scorer import Scorer, name_of
 from jensen.scores.table_checks import note_columns
-from jensen.support.arguments import called_here
+from jensen.support.arguments import as_generator, generator_state
 from jensen.support.atomic import check_writable
 from jensen.support.fields import leaves
 from jensen.support.fingerprint import fingerprint
-from jensen.support.randomness import as_generator, generator_state
-from jensen.support.text import for_reader, keyword, option, some
+from jensen.support.text import called_here, for_reader, keyword, option, some
 
 Method = Literal["partition", "order", "structure", "exact"]
 

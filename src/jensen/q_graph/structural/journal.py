@@ -13,8 +13,8 @@ from jensen.exceptions import FileError
 from jensen.free_energy import AnyState
 from jensen.q_graph.structural.objective import Objective, StructuralRows
 from jensen.runs.checkpoint import WAY_OUT, Checkpoint
+from jensen.support.arguments import generator_state, restore_generator
 from jensen.support.fields import pack, record, unpack
-from jensen.support.randomness import generator_state, restore_generator
 
 if TYPE_CHECKING:
     from jensen.q_graph.structural.structural_em import ClimbResult

@@ -11,7 +11,6 @@ from tqdm import tqdm
 
 from jensen.data import RowSource, Table, as_rows
 from jensen.data.column_warnings import warn_of_row_names
-from jensen.data.threads import interruptible
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, PDAG, as_dag
 from jensen.q_graph import methods
@@ -57,10 +56,10 @@ from jensen.scores.graph_priors import read_family_prior
 from jensen.scores.registry import SPECS, check_gaussian_score, check_mixed_score, names_where
 from jensen.scores.scorer import Scorer
 from jensen.scores.table_checks import note_columns, warn_of_constant_labels, warn_of_constants
-from jensen.support.arguments import called_here, check_sample_size
+from jensen.support.arguments import as_generator, check_sample_size, generator_state
 from jensen.support.fingerprint import fingerprint
-from jensen.support.randomness import as_generator, generator_state
-from jensen.support.text import bare, either, keyword, option
+from jensen.support.machine import interruptible
+from jensen.support.text import bare, called_here, either, keyword, option
 
 Ints = NDArray[np.int64]
 

@@ -18,7 +18,7 @@ from jensen import free_energy
 from jensen.data import Table, Variable
 from jensen.data.blocks import Block, Units
 from jensen.data.encode import Column
-from jensen.data.number_rows import NumberRows, numbers_of
+from jensen.data.number_rows import ColumnSummary, NumberRows, numbers_of, summarise
 from jensen.data.statistics import Coordinates
 from jensen.exceptions import DataError
 from jensen.families.joint_prior import NormalWishartPrior
@@ -30,7 +30,6 @@ from jensen.inference.completed_cells import (
     expected_moments,
     joined,
 )
-from jensen.models.emissions.column_summary import ColumnSummary, summarise
 from jensen.models.mixed_network import (
     MixedParameters,
     MixedRegressionNetwork,

@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 from jensen import free_energy
 from jensen.data import Table, Variable
 from jensen.data.blocks import Units
-from jensen.data.number_rows import NumberRows
+from jensen.data.number_rows import NumberRows, summarise
 from jensen.data.statistics import Coordinates, Moments, spread
 from jensen.exceptions import DataError
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.graphs import DAG
-from jensen.models.emissions.column_summary import summarise
 from jensen.models.gaussian_network import (
     CellUnit,
     RegressionNetwork,

@@ -43,6 +43,7 @@ from jensen.q_graph.structural.objective import (
 )
 from jensen.q_graph.structural.starts import start_graphs
 from jensen.scores.scorer import Scorer
+from jensen.support.fields import leaves, rebuild
 
 SWEEPS, TOL = 10, 1e-6
 """Sweeps of EM or VB between two searches; fewer if J rises by less than TOL · (|J| + rows)."""
@@ -243,7 +244,7 @@ def learn_graph(
         return _learn_from_sample(task, start, restarts, rng)
     climbs = _climb_often(task, start, restarts, rng)
     best = max(climbs.values(), key=lambda one: one.best.value)
-    return LearnedGraph(task.finish(best.best, rng), climbs)
+    return LearnedGraph(_finished(task, best, rng), climbs)
 
 
 def _learn_from_sample(
@@ -251,15 +252,25 @@ def _learn_from_sample(
 ) -> LearnedGraph:
     """All rows climbed from the best graph of some of them."""
     rows = task.rows.sample(MANY_ROWS, rng)
+    first, later, end = rng.spawn(3)  # a climb that a file holds takes no random numbers
     some = task._replace(rows=rows, objective=task.objective.for_weight(rows.total_weight))
-    found = _climb_often(some, start, restarts, rng)
+    found = _climb_often(some, start, restarts, first)
     best = max(found.values(), key=lambda one: one.best.value).best
     scale = task.rows.total_weight / rows.total_weight
-    last = task.climb_one(
-        task.objective, best.joined, rows.smoothed(best) * scale, rng, task.completion
-    )
+
+    def climb_all() -> ClimbResult:
+        known = rows.smoothed(best)
+        statistics = rebuild(known, (scale * leaf for leaf in leaves(known)))
+        return task.climb_one(task.objective, best.joined, statistics, later, task.completion)
+
+    last = _kept(task, "all rows", climb_all)
     climbs = {f"{name}, of {MANY_ROWS:,} rows": climb for name, climb in found.items()}
-    return LearnedGraph(task.finish(last.best, rng), {"all rows": last, **climbs})
+    return LearnedGraph(_finished(task, last, end), {"all rows": last, **climbs})
+
+
+def _finished(task: StructuralTask, last: ClimbResult, rng: np.random.Generator) -> FittedGraph:
+    """The fit to convergence of the graph that is returned."""
+    return _kept(task, "finished", lambda: last._replace(best=task.finish(last.best, rng))).best
 
 
 def _climb_often(

@@ -14,7 +14,7 @@ from jensen.data.blocks import Units
 from jensen.families import inner, log_evidence
 from jensen.free_energy import Fit, State
 from jensen.graphs import DAG
-from jensen.graphs.wiring import wire
+from jensen.graphs.indexed_graph import wire
 from jensen.inference.completions import (
     MOST_CELLS,
     CodedRows,

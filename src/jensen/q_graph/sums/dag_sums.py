@@ -44,12 +44,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.threads import run_all
 from jensen.exceptions import GraphError, JensenError
 from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE
 from jensen.q_graph.sums.graph_sums import LOG_2, Predecessors, split
 from jensen.scores.scorer import Progress
 from jensen.scores.set_functions import members, sizes_of_sets
+from jensen.support.machine import run_all
 from jensen.support.text import option
 
 Array = NDArray[np.float64]

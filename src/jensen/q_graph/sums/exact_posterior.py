@@ -11,7 +11,6 @@ from typing import NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.threads import get_threads, ordered_map
 from jensen.exceptions import GraphError, JensenError
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.optimum.dynamic_programming import (
@@ -27,7 +26,7 @@ from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.scorer import Progress, Scorer, log_jacobian_of_units
 from jensen.scores.set_functions import between
 from jensen.support.arguments import check_whole
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory, get_threads, ordered_map
 from jensen.support.text import option
 
 Array = NDArray[np.float64]

@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.threads import ordered_map
+from jensen.support.machine import ordered_map
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]

@@ -35,7 +35,7 @@ from jensen.q_graph.sums.exact_posterior import MostProbable
 from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.parent_sets import MOST_FAMILIES, candidate_scores
 from jensen.scores.scorer import Progress, Scorer, log_jacobian_of_units
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 from jensen.support.text import bare
 
 Array = NDArray[np.float64]

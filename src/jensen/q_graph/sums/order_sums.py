@@ -15,13 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.threads import get_threads, ordered_map, run_all
 from jensen.exceptions import GraphError, JensenError
 from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE
 from jensen.q_graph.sums.graph_sums import Predecessors, log_subset_sums
 from jensen.scores.scorer import Progress
 from jensen.scores.set_functions import members
-from jensen.support.memory import check_memory, show_bytes
+from jensen.support.machine import check_memory, get_threads, ordered_map, run_all, show_bytes
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table
-from jensen.data.threads import interruptible
 from jensen.exceptions import DataError
 from jensen.q_graph.constraints import Constraints, read_constraints
 from jensen.q_graph.info import StructuralInfo
@@ -25,6 +24,7 @@ from jensen.q_graph.structural.tables import IncompleteTables
 from jensen.q_graph.trees.spanning import all_edges, parents_from, paying_edges, spanning_tree
 from jensen.scores.registry import UNPENALISED, penalty_of
 from jensen.scores.scorer import Scorer, name_of
+from jensen.support.machine import interruptible
 
 Array = NDArray[np.float64]
 Edge = tuple[int, int]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from jensen.q_hidden.mixed.shapes import NOTHING_ASKED, Asked, Shape, Shapes, Terms
 from jensen.q_hidden.trees import run
 from jensen.support.cell_records import CellGroups, GroupKinds, make_group_workspace
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 from jensen.support.tree_records import Problems
 
 Array = NDArray[np.float64]

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.families.linear_regression import Regression
-from jensen.graphs.indexed_graph import topological_order
-from jensen.graphs.wiring import wire
+from jensen.graphs.indexed_graph import topological_order, wire
 from jensen.q_hidden.gaussian_cells import LOG_2PI
 from jensen.support.tree_records import Wiring
 

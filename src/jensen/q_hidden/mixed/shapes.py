@@ -8,11 +8,11 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.graphs.wiring import wire_families
+from jensen.graphs.indexed_graph import wire_families
 from jensen.q_hidden.mixed.layout import MixedLayout
 from jensen.q_hidden.trees.plans import Plans
 from jensen.support.cell_records import CONSTANT, GroupKinds
-from jensen.support.memory import check_memory
+from jensen.support.machine import check_memory
 from jensen.support.text import some
 from jensen.support.tree_records import Program, SetFamilies
 

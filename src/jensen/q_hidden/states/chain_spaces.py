@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.q_hidden.structures import Chain, FastObserved, Observed, ReadMode
-from jensen.support.memory import pooled_array
+from jensen.support.machine import pooled_array
 from jensen.support.row_records import ChainTables
 
 Array = NDArray[np.float64]

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data.blocks import segment_rows
 from jensen.q_hidden.states.chain_spaces import ChainRows, ForwardPass, Logs, Scaled
-from jensen.q_hidden.structures import SUM, Chain, ChainCounts, FastObserved, ReadMode, segment_rows
+from jensen.q_hidden.structures import SUM, Chain, ChainCounts, FastObserved, ReadMode
 from jensen.support.fields import add
 from jensen.support.row_records import ChainSums
 

@@ -6,18 +6,11 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.q_hidden.structures import (
-    MAX,
-    SUM,
-    FastObserved,
-    Independent,
-    ReadMode,
-    StateCounts,
-    segments,
-)
+from jensen.data.blocks import segments
+from jensen.q_hidden.structures import MAX, SUM, FastObserved, Independent, ReadMode, StateCounts
 from jensen.q_hidden.structures import draw as drawing
 from jensen.support.fields import add
-from jensen.support.memory import pooled_array
+from jensen.support.machine import pooled_array
 
 Array = NDArray[np.float64]
 

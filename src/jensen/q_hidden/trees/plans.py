@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.graphs.elimination import ENOUGH, RULES, best_order, largest_clique, order_all
-from jensen.graphs.wiring import wire_families
-from jensen.support.memory import check_memory, get_memory_limit
+from jensen.graphs.indexed_graph import wire_families
+from jensen.support.machine import check_memory, get_memory_limit
 from jensen.support.text import plural, some
 from jensen.support.tree_records import Program, SetFamilies, Sets, Wiring, make_tree_workspace
 

@@ -1,4 +1,4 @@
-"""Rows split into sub-problems, equal ones kept once."""
+"""Rows split into sub-problems, equal ones kept once, and the tables that are read on them."""
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
@@ -10,11 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.blocks import Block, RowSource
-from jensen.data.threads import ordered_map
 from jensen.graphs.indexed_graph import topological_order
 from jensen.q_hidden.trees.plans import InternedLists, Plans, grown
 from jensen.q_hidden.trees.run import Drawing, make_sites, pick, with_bases
-from jensen.support.tree_records import Problems, Sets, Wiring
+from jensen.support.machine import ordered_map
+from jensen.support.tree_records import (
+    Problems,
+    Program,
+    Sets,
+    Wiring,
+)
 
 Ints = NDArray[np.int64]
 Entries = NDArray[np.int32]
@@ -277,3 +282,22 @@ def _slices(cost: NDArray[Any], unit_cost: int | None = None) -> list[slice]:
     marks = np.arange(unit_cost, total[-1], unit_cost)
     edges = np.unique([0, *np.searchsorted(total, marks), len(total)])
     return [slice(int(a), int(b)) for a, b in pairwise(edges)]
+
+
+class FamilyTables(NamedTuple):
+    """Tables of families, and the sub-problems of some rows; tables need not sum to one."""
+
+    log_tables: NDArray[np.float64]  # (P,), and zeros behind, which families that are left out read
+    rows: HiddenRows
+    part: slice  # of the sub-problems
+
+    @property
+    def weight(self) -> NDArray[np.float64]:
+        """How many rows have each sub-problem."""
+        return self.rows.weight[self.part]
+
+    @property
+    def on_trees(self) -> tuple[NDArray[np.float64], Program, Problems]:
+        """The tables, and the sub-problems on cluster trees; these may be refused as too large."""
+        split = self.rows.split
+        return self.log_tables, split.sets.program, pick(split.problems, self.part)

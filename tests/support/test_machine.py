@@ -2,7 +2,7 @@ import pytest
 
 import jensen as jn
 from jensen.exceptions import TooLargeError
-from jensen.support import memory
+from jensen.support import machine
 
 
 @pytest.fixture(autouse=True)
@@ -12,10 +12,10 @@ def default_limit():
 
 
 def test_by_default_half_of_what_there_is(monkeypatch):
-    monkeypatch.setattr(memory, "_machine", lambda: 1000)
-    monkeypatch.setattr(memory, "_container", lambda: 600)
+    monkeypatch.setattr(machine, "_machine", lambda: 1000)
+    monkeypatch.setattr(machine, "_container", lambda: 600)
     assert jn.get_memory_limit() == 300
-    monkeypatch.setattr(memory, "_container", lambda: 9000)
+    monkeypatch.setattr(machine, "_container", lambda: 9000)
     assert jn.get_memory_limit() == 500
 
 
@@ -31,35 +31,35 @@ def test_the_limit_of_a_container_is_read(monkeypatch):
             raise FileNotFoundError(path)
         return files[str(path)]
 
-    monkeypatch.setattr(memory.Path, "read_text", read_text)
-    assert memory._container() == memory._machine()
+    monkeypatch.setattr(machine.Path, "read_text", read_text)
+    assert machine._container() == machine._machine()
     files["/sys/fs/cgroup/memory/memory.limit_in_bytes"] = "123456\n"
-    assert memory._container() == 123456
+    assert machine._container() == 123456
     files["/sys/fs/cgroup/memory.max"] = "4096"
-    assert memory._container() == 4096
+    assert machine._container() == 4096
     files.clear()
-    assert memory._container() == memory._machine()
+    assert machine._container() == machine._machine()
 
 
 def test_a_machine_that_does_not_tell(monkeypatch):
-    monkeypatch.delattr(memory.os, "sysconf")
-    assert memory._machine() == memory.UNKNOWN
+    monkeypatch.delattr(machine.os, "sysconf")
+    assert machine._machine() == machine.UNKNOWN
 
 
 def test_the_limit_can_be_chosen():
     jn.set_memory_limit(4e9)
     assert jn.get_memory_limit() == 4e9
     jn.set_memory_limit(float("inf"))
-    memory.check_memory(1e300, "everything", "nothing")
+    machine.check_memory(1e300, "everything", "nothing")
 
 
 def test_for_little_work_the_machine_is_not_asked(monkeypatch):
-    monkeypatch.setattr(memory, "_machine", lambda: pytest.fail("asked"))
-    memory.check_memory(memory.LITTLE, "little", "nothing")
+    monkeypatch.setattr(machine, "_machine", lambda: pytest.fail("asked"))
+    machine.check_memory(machine.LITTLE, "little", "nothing")
     jn.set_memory_limit(1000)
-    memory.check_memory(1000, "little", "nothing")
+    machine.check_memory(1000, "little", "nothing")
     with pytest.raises(TooLargeError, match=r"^little would take 1001 B, more than the limit"):
-        memory.check_memory(1001, "little", "nothing")
+        machine.check_memory(1001, "little", "nothing")
 
 
 @pytest.mark.parametrize("limit", [0, -1, float("nan"), "4GB", True])
@@ -73,9 +73,9 @@ def test_impossible_limits(limit):
 
 def test_too_much_is_refused_with_the_way_out():
     jn.set_memory_limit(2048)
-    memory.check_memory(2048, "a table", "merge states")
+    machine.check_memory(2048, "a table", "merge states")
     with pytest.raises(jn.JensenError) as error:
-        memory.check_memory(2049, "a table", "merge states")
+        machine.check_memory(2049, "a table", "merge states")
     assert str(error.value) == (
         "a table would take 2.0 KiB, more than the limit of 2.0 KiB: merge states, or raise it "
         "with jn.set_memory_limit"
@@ -96,4 +96,4 @@ def test_too_much_is_refused_with_the_way_out():
     ],
 )
 def test_bytes_as_people_read_them(n, shown):
-    assert memory.show_bytes(n) == shown
+    assert machine.show_bytes(n) == shown
