@@ -5,8 +5,8 @@ import pytest
 
 import jensen as jn
 from jensen.scores import SCORES
+from jensen.scores.categorical import CountScorer
 from jensen.scores.categorical_scorer import CategoricalScorer
-from jensen.scores.count_scorer import CountScorer
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.interventions import PerChild
 from jensen.scores.make_scorer import make_scorer
