@@ -28,7 +28,7 @@ numbers = np.random.default_rng(0).normal(size=(200, 2))
 TASKS = {
     "learn": """
 from jensen.cli import main
-main(["learn", "rows.csv", "-o", "net.json"])
+assert main(["learn", "rows.csv", "-o", "net.json"]) == 0
 """,
     "search": 'jn.learn_structure("rows.csv")',
     "vbem": """

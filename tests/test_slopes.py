@@ -24,7 +24,6 @@ from jensen.data.variable import Kind
 from jensen.estimators import (
     factor_estimator,
     factor_saving,
-    network_fitting,
     network_kinds,
     state_estimator,
     states_saving,
@@ -207,7 +206,7 @@ def problem_of(estimator, rows, **how):
         raise Caught(problem)
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (network_fitting, state_estimator, factor_estimator):
+        for module in (network_kinds, state_estimator, factor_estimator):
             patch.setattr(module, "learn", catch)
         with pytest.raises(Caught) as caught:
             estimator.fit(rows, **how)

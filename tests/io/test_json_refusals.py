@@ -12,7 +12,7 @@ from naive.files import editable, without_checksum
 import jensen as jn
 from jensen import io
 from jensen.estimators.network_kinds import TABLES
-from jensen.estimators.saving import OF_STARTS, needed
+from jensen.estimators.reports import OF_STARTS, needed
 
 FILE = "some/net.json"
 OPTIONAL = TABLES.stored.keys() - needed(TABLES.stored)

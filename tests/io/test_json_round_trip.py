@@ -14,7 +14,7 @@ from naive.files import editable, without_checksum
 import jensen as jn
 from jensen import io
 from jensen.data.variable import Variable
-from jensen.estimators import saving
+from jensen.estimators import reports
 from jensen.estimators.network_kinds import TABLES
 from jensen.exceptions import FormatWarning
 from jensen.families.dirichlet import dirichlet
@@ -115,7 +115,7 @@ def assert_same(net, again):
     assert net.equals(again)
     assert again.method == net.method
     assert again.equivalent_sample_size == net.equivalent_sample_size
-    for name in ("hidden", *saving.WHOLE, "tol"):
+    for name in ("hidden", *reports.WHOLE, "tol"):
         assert getattr(again, name) == getattr(net, name)
     assert hasattr(again, "free_energy_") == hasattr(net, "free_energy_")
     if hasattr(net, "free_energy_"):
@@ -313,8 +313,8 @@ def test_samples_are_read_at_once_and_number_by_number_alike(chain_net, monkeypa
 def test_a_file_says_nothing_of_choices_that_are_as_usual():
     net = jn.BayesianNetwork("a").fit({"a": [0, 1]})
     document = editable(io.to_bytes(net))
-    assert document["choices"].keys() == saving.needed(TABLES.stored)
-    assert document["learned"].keys() == set(saving.LEARNED)
+    assert document["choices"].keys() == reports.needed(TABLES.stored)
+    assert document["learned"].keys() == set(reports.LEARNED)
     again = io.from_bytes(io.to_bytes(net), "memory")
     assert again.starts_.tolist() == [net.free_energy_]
     assert math.isnan(again.r_hat_)

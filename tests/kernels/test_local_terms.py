@@ -8,7 +8,7 @@ from scipy.special import gammaln
 
 from jensen.data.statistics import FamilyCounts
 from jensen.kernels.local_terms import BDEU, BDS, K2, LIKELIHOOD, score_family
-from jensen.scores.score_choices import make_score
+from jensen.scores.registry import make_score
 
 COUNTS = [0, 1, 2, 7, 8, 9, 63, 1000, 12_345, 999_999, 10_000_000]
 SIZES = [1e-8, 1e-3, 0.1, 0.5, 1.0, 2.5, 20.0, 1e3, 1e6]

@@ -6,10 +6,9 @@ import pytest
 import jensen as jn
 from jensen.scores import SCORES
 from jensen.scores.categorical_scorer import CategoricalScorer
-from jensen.scores.count_scorer import CountScorer
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.interventions import PerChild
-from jensen.scores.make_scorer import make_scorer
+from jensen.scores.make_scorer import CountScorer, make_scorer
 
 STATES = {"b": ["x", "y", "x", "y"] * 5, "a": ["u", "u", "v", "v"] * 5}
 NUMBERS = {"b": [0.5, 1.25, -1.5, 2.0] * 5, "a": [0.75, 0.5, 3.5, 1.5] * 5}

@@ -66,7 +66,7 @@ class DescribedNetwork(NamedTuple):
 
     def print(self, output: str | None) -> None:
         """The same for people, and the tables if they are not written."""
-        from jensen.estimators.summary import algorithm_of, meaning
+        from jensen.estimators.reports import algorithm_of, meaning
 
         network, value = self.net.require_any(), meaning(self.net)
         if self.found is not None:
@@ -105,7 +105,7 @@ def save_model(model: Any, output: str | None) -> None:
 
 def run_was_interrupted(model: Any) -> bool:
     """Whether a run ended neither because it converged nor at its limit."""
-    from jensen.estimators.summary import algorithm_of
+    from jensen.estimators.reports import algorithm_of
 
     if algorithm_of(model).ascends:
         return not model.converged_ and model.n_sweeps_ < model.max_iter
@@ -114,7 +114,7 @@ def run_was_interrupted(model: Any) -> bool:
 
 def run_summary(model: Any) -> dict[str, Any]:
     """How parameters were learned, for programs."""
-    from jensen.estimators.summary import algorithm_of, meaning
+    from jensen.estimators.reports import algorithm_of, meaning
 
     return {
         "method": algorithm_of(model).name,
@@ -131,7 +131,7 @@ def run_summary(model: Any) -> dict[str, Any]:
 
 def _progress(net: BayesianNetwork) -> str:
     """How the parameters were learned, in a line."""
-    from jensen.estimators.summary import algorithm_of, is_exact
+    from jensen.estimators.reports import algorithm_of, is_exact
 
     if not algorithm_of(net).ascends:
         n_chains, n_samples = net.trace_.shape

@@ -57,7 +57,7 @@ class DescribedStates(NamedTuple):
 
 def _criteria(model: Any, rows: LearnedRows) -> dict[str, float]:
     """AIC and BIC, where F is the log-likelihood of the rows."""
-    from jensen.estimators.summary import meaning
+    from jensen.estimators.reports import meaning
 
     if meaning(model) != "log-likelihood":
         return {}
@@ -72,9 +72,9 @@ def states_summary(model: Any) -> dict[str, Any]:
     """A model by the names that people know, for programs."""
     if hasattr(model, "n_factors"):
         return _factors_summary(model)
+    from jensen.estimators.reports import algorithm_of
     from jensen.estimators.states_saving import find_kind
     from jensen.estimators.states_summary import column_names, n_live
-    from jensen.estimators.summary import algorithm_of
 
     fitted = model.require_fitted()
     answer: dict[str, Any] = {
@@ -95,7 +95,7 @@ def _factors_summary(model: Any) -> dict[str, Any]:
     """A factor analysis, or binary factors."""
     from jensen.cli.inputs import kind_of
     from jensen.estimators.arrays import names_of
-    from jensen.estimators.summary import algorithm_of
+    from jensen.estimators.reports import algorithm_of
 
     fitted = model.require_fitted()
     answer = {

@@ -189,7 +189,7 @@ def learn_graph_and_network(given: Given) -> tuple[Any, Table, FoundGraph]:
     from jensen.estimators.network_kinds import kind_of_data
     from jensen.graphs import DAG
     from jensen.q_graph.structural.reading import with_indicators
-    from jensen.scores.make_scorer import kind_of_columns
+    from jensen.scores.registry import kind_of_columns
     from jensen.scores.table_checks import noting, warn_of_constants
 
     check_structure(given)
@@ -284,7 +284,7 @@ def _estimator(given: Given, names: Sequence[str], kind: NetworkKind) -> Bayesia
 
 def _fit(net: BayesianNetwork, rows: Table, given: Given) -> None:
     """Learn the parameters of the graph that was found."""
-    from jensen.estimators.network_fitting import fit_network
+    from jensen.estimators.network_kinds import fit_network
 
     try:
         file = None if given.bootstrap else given.checkpoint

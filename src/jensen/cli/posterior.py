@@ -135,7 +135,7 @@ def _refuse_constant(rows: Table, names: Sequence[str]) -> None:
 
 def _scoring(given: Given, rows: Table) -> dict[str, Any]:
     """The score and its choices, as the library takes them."""
-    from jensen.scores.make_scorer import kind_of_columns
+    from jensen.scores.registry import kind_of_columns
 
     names = [name for name in rows.names if name != given.interventions]
     columns = kind_of_columns([rows.variable(name) for name in names])

@@ -102,7 +102,7 @@ def _score_states(given: Given, model: Any) -> dict[str, Any]:
 
 def _score_graph(given: Given, graph: Any, table: Any) -> dict[str, Any]:
     from jensen.scores import local_scores
-    from jensen.scores.make_scorer import kind_of_columns
+    from jensen.scores.registry import kind_of_columns
 
     columns = [table.variable(name) for name in graph.nodes]
     name = given.score or DEFAULTS[kind_of_columns(columns)]

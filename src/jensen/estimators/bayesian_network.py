@@ -12,10 +12,14 @@ from numpy.typing import NDArray
 from jensen.data import Variable
 from jensen.estimators.learning import Problem
 from jensen.estimators.network_choices import Estimator
-from jensen.estimators.network_fitting import fit_network, network_problem
-from jensen.estimators.network_kinds import plain_network, read_network
+from jensen.estimators.network_kinds import (
+    fit_network,
+    network_problem,
+    plain_network,
+    read_network,
+)
 from jensen.estimators.network_methods import NetworkMethods
-from jensen.estimators.summary import Summary, summarise
+from jensen.estimators.reports import Summary, summarise
 from jensen.exceptions import JensenError, NotFittedError
 from jensen.graphs import DAG, PDAG, as_dag
 from jensen.inference import CPT, Network, TablePosterior

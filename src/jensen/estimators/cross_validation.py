@@ -18,7 +18,7 @@ from jensen.data import Table, as_table
 from jensen.data.column_warnings import warn_of_row_names
 from jensen.data.counting import counts_as_numbers
 from jensen.estimators.bayesian_network import BayesianNetwork
-from jensen.estimators.network_fitting import fit_network
+from jensen.estimators.network_kinds import fit_network
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, as_dag
 from jensen.q_graph.constraints import as_lists

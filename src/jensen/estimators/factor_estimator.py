@@ -17,8 +17,8 @@ from sklearn.base import (  # type: ignore[import-untyped]
 
 from jensen.estimators.arrays import names_of, read_matrix, read_weights, weights_of
 from jensen.estimators.learning import LoopChoices, Problem, learn
+from jensen.estimators.reports import Summary, algorithm_of, learning
 from jensen.estimators.state_estimator import NotFittedStatesError
-from jensen.estimators.summary import Summary, algorithm_of, learning
 from jensen.exceptions import JensenError
 from jensen.free_energy import Algorithm
 from jensen.models.emissions.priors import check_names

@@ -11,7 +11,7 @@ import numpy as np
 
 from jensen.estimators.arrays import names_of
 from jensen.estimators.factor_estimator import read_factor_prior
-from jensen.estimators.saving import (
+from jensen.estimators.reports import (
     LOOP,
     METHOD,
     Stored,

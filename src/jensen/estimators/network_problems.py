@@ -39,7 +39,8 @@ from jensen.models.gaussian_network import RegressionNetwork, Regressions
 from jensen.models.gaussian_network import encode as encode_numbers
 from jensen.models.gaussian_network import make_prior as make_prior_of_regressions
 from jensen.models.protocol import Data
-from jensen.scores.gaussian import PARTS, make_bge
+from jensen.scores.gaussian import make_bge
+from jensen.scores.registry import PARTS
 from jensen.scores.table_checks import (
     OWN_SCALE,
     are_drawn,

@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError as SklearnNotFitted  # type: ignor
 from jensen.data.blocks import ENTRIES
 from jensen.data.number_rows import NumberRows
 from jensen.estimators.learning import LoopChoices, Problem, learn
-from jensen.estimators.summary import Summary
+from jensen.estimators.reports import Summary
 from jensen.exceptions import CollapseError, DataError, ImpossibleError, JensenError, NotFittedError
 from jensen.free_energy import Algorithm
 from jensen.inference.mixtures import FittedStates

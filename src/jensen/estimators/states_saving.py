@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from jensen.data.number_rows import NumberRows
 from jensen.data.variable import Kind as Column
 from jensen.data.variable import label_text
-from jensen.estimators.saving import (
+from jensen.estimators.reports import (
     LOOP,
     METHOD,
     Stored,

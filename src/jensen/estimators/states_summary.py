@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.estimators.arrays import names_of
-from jensen.estimators.summary import Summary, algorithm_of, learning
+from jensen.estimators.reports import Summary, algorithm_of, learning
 from jensen.models.emissions.building import chosen_of
 from jensen.models.emissions.kinds import Chosen, Line, as_shares
 from jensen.models.emissions.product import ProductEmission

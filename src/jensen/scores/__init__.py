@@ -1,11 +1,11 @@
 """log p(x | G) and its relatives, family by family; higher is better, natural logarithms.
 
-Names and formulas: `registry` (a record for every score), `categorical` and `gaussian` (formulas),
-`score_choices` (scores by name, choices checked), `graph_score` (the score of a whole graph).
+Names and formulas: `registry` (a record for every score; scores by name, choices checked),
+`categorical` and `gaussian` (formulas), `graph_score` (the score of a whole graph).
 
 Scores of families, as searches ask for them: `scorer` (the protocol, and what a scorer may offer
 besides), `make_scorer` (the scorer of a table), `categorical_scorer` (from any counts),
-`count_scorer` with `set_counter` and `set_counts` (the same from complete rows, compiled),
+`make_scorer` with `set_counter` and `set_counts` (the same from complete rows, compiled),
 `gaussian_scorer`, `mixed_scorer` with `conditional_gaussian` (labels and numbers together),
 `listed_scores` (read from a file), `interventions` (rows in which a variable was set),
 `graph_priors` (log p(G), alone and added to scores).
@@ -24,9 +24,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 _HOMES = {
-    "SCORES": "score_choices",
+    "SCORES": "registry",
     "local_scores": "graph_score",
-    "make_score": "score_choices",
+    "make_score": "registry",
     "score": "graph_score",
 }
 
@@ -42,5 +42,5 @@ def __getattr__(name: str) -> Any:
 if TYPE_CHECKING:
     from jensen.scores.graph_score import local_scores as local_scores
     from jensen.scores.graph_score import score as score
-    from jensen.scores.score_choices import SCORES as SCORES
-    from jensen.scores.score_choices import make_score as make_score
+    from jensen.scores.registry import SCORES as SCORES
+    from jensen.scores.registry import make_score as make_score

@@ -27,9 +27,8 @@ from jensen.scores.parent_sets import (
     fill_by_families,
     score_subsets,
 )
-from jensen.scores.registry import SPECS
+from jensen.scores.registry import AVAILABLE_CASE, SPECS, Score
 from jensen.scores.row_statistics import RowStatistics
-from jensen.scores.score_choices import AVAILABLE_CASE, Score
 from jensen.scores.scorer import Progress
 from jensen.scores.set_functions import (
     Array,

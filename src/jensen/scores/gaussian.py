@@ -19,7 +19,7 @@ from jensen.data.statistics import Coordinates, Moments
 from jensen.exceptions import JensenError
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.families.schur import Left
-from jensen.scores.registry import WITH_JOINT_PRIOR
+from jensen.scores.registry import PARTS, WITH_JOINT_PRIOR
 from jensen.support.arguments import is_real
 from jensen.support.text import bare, either, keyword, option
 
@@ -120,8 +120,6 @@ class BGe:
         """L of sets of one size."""
         return self.joint.log_evidence_of_sets(weight, size, prior_log_det, log_det)
 
-
-PARTS = ("prior_mean", "mean_strength", "degrees_of_freedom", "scale")
 
 UNIT = "unit"
 """The `scale` of the published parametrisation."""

@@ -16,8 +16,8 @@ from jensen.data.statistics import Coordinates, Moments, MomentStatistics, merge
 from jensen.exceptions import DataError, JensenError
 from jensen.families import schur
 from jensen.families.joint_prior import NormalWishartPrior
-from jensen.scores.gaussian import PARTS, GaussianScore, prior_of, refuse_prior
-from jensen.scores.registry import DEFAULTS, SPECS, check_gaussian_score
+from jensen.scores.gaussian import GaussianScore, prior_of, refuse_prior
+from jensen.scores.registry import DEFAULTS, PARTS, SPECS, check_gaussian_score
 from jensen.scores.row_statistics import RowStatistics
 from jensen.scores.set_functions import differences
 from jensen.scores.table_checks import complete_rows, refuse_narrow, require_continuous

@@ -6,22 +6,27 @@ from jensen.data import Table, as_table
 from jensen.exceptions import JensenError
 from jensen.graphs import DAG, as_dag
 from jensen.scores.categorical import read_states
-from jensen.scores.gaussian import PARTS, read_strength, refuse_prior
+from jensen.scores.gaussian import read_strength, refuse_prior
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.graph_priors import read_family_prior
 from jensen.scores.interventions import split_interventions
-from jensen.scores.make_scorer import kind_of_columns, scorer_of
+from jensen.scores.make_scorer import scorer_of
 from jensen.scores.mixed_scorer import refuse_number_parents
-from jensen.scores.registry import DEFAULTS, SPECS, Kind, check_gaussian_score
-from jensen.scores.row_statistics import RowStatistics
-from jensen.scores.score_choices import (
-    AVAILABLE,
+from jensen.scores.registry import (
+    DEFAULTS,
     IN_AVAILABLE_CASES,
+    PARTS,
+    SPECS,
+    WITH_AVAILABLE_CASES,
+    Kind,
     Missing,
     check_gaussian_choices,
+    check_gaussian_score,
     check_integer_counts,
+    kind_of_columns,
     make_score,
 )
+from jensen.scores.row_statistics import RowStatistics
 from jensen.scores.scorer import Scorer, isolated, labels_first
 from jensen.scores.table_checks import (
     refuse_edges,
@@ -185,7 +190,7 @@ def local_scores(
         data = read_states(prior_network, data, dag.nodes)
     if missing == "refuse":
         task = f"the score {name!r}"
-        require_values(data, dag.nodes, task, lambda keep: f"{AVAILABLE}, or {keep}")
+        require_values(data, dag.nodes, task, lambda keep: f"{WITH_AVAILABLE_CASES}, or {keep}")
     statistics = RowStatistics(data)
     check_integer_counts(statistics, name)
     counts = statistics.counts([(x, dag.parents(x)) for x in dag.nodes])

@@ -12,7 +12,7 @@ from jensen.q_graph.posterior import SampledPosterior, averages
 from jensen.q_graph.posterior.graph_samples import GraphSamples
 from jensen.scores import SCORES, make_score
 from jensen.scores.make_scorer import make_scorer
-from jensen.scores.score_choices import HasPrior
+from jensen.scores.registry import HasPrior
 
 NAMES = ("A", "B", "C")
 DAGS = dags_of(NAMES)

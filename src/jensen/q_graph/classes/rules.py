@@ -21,8 +21,7 @@ from jensen.exceptions import GraphError, JensenError
 from jensen.graphs import CPDAG, PDAG
 from jensen.q_graph.classes.graph import ClassGraph, Flags, Sets, members, set_of
 from jensen.q_graph.constraints import Constraints
-from jensen.scores.registry import names_where
-from jensen.scores.score_choices import IN_AVAILABLE_CASES
+from jensen.scores.registry import IN_AVAILABLE_CASES, names_where
 from jensen.scores.scorer import HasGraphPrior, HasOwnRows, Scorer, offered
 from jensen.support.text import either, keyword, offer, one_of, option
 

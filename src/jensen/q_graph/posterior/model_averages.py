@@ -22,7 +22,7 @@ from jensen.q_graph.posterior import averages
 from jensen.q_graph.posterior.answers import AveragedDistribution, AveragedGaussian
 from jensen.q_graph.posterior.graph_samples import Array, GraphSamples
 from jensen.scores.make_scorer import make_scorer
-from jensen.scores.score_choices import OF_NUMBERS
+from jensen.scores.registry import OF_NUMBERS
 from jensen.scores.scorer import HasMoments, Scorer, offered, unitless
 from jensen.support.arguments import check_whole
 

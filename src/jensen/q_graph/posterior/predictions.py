@@ -33,7 +33,7 @@ from jensen.inference.questions import find_question, form_of
 from jensen.inference.regression import LinearRegression
 from jensen.inference.rows import log_likelihood
 from jensen.scores.categorical import bdeu
-from jensen.scores.score_choices import HasPrior, Score
+from jensen.scores.registry import HasPrior, Score
 from jensen.scores.scorer import HasCounts, HasMoments
 from jensen.support.text import plural, some
 

@@ -29,7 +29,7 @@ from jensen.q_graph.posterior.model_averages import ScoredTable
 from jensen.q_graph.sums.exact_posterior import exact_posterior
 from jensen.q_graph.sums.known_order import known_order_posterior
 from jensen.scores.graph_priors import ReadPrior, read_prior
-from jensen.scores.score_choices import Missing
+from jensen.scores.registry import Missing
 from jensen.scores.scorer import Scorer, name_of
 from jensen.scores.table_checks import note_columns
 from jensen.support.arguments import as_generator, generator_state

@@ -51,9 +51,8 @@ from jensen.scores.gaussian import make_bge
 from jensen.scores.graph_priors import with_prior
 from jensen.scores.interventions import PerChild
 from jensen.scores.mixed_scorer import MixedScorer
-from jensen.scores.registry import DEFAULTS, SPECS, UNPENALISED
+from jensen.scores.registry import DEFAULTS, SPECS, UNPENALISED, make_score
 from jensen.scores.row_statistics import RowStatistics
-from jensen.scores.score_choices import make_score
 from jensen.scores.scorer import Scorer
 from jensen.scores.table_checks import constant_columns, refuse_narrow, require_finite
 from jensen.support.fields import add

@@ -18,8 +18,8 @@ from jensen.q_graph.structural.mixed import IncompleteMixed
 from jensen.q_graph.structural.numbers import IncompleteNumbers
 from jensen.q_graph.structural.objective import StructuralRows
 from jensen.q_graph.structural.tables import IncompleteTables
-from jensen.scores.gaussian import PARTS
 from jensen.scores.interventions import split_interventions
+from jensen.scores.registry import PARTS
 from jensen.scores.table_checks import are_drawn, require_rows
 from jensen.support.text import for_reader, keyword
 

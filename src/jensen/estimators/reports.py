@@ -1,6 +1,6 @@
-"""How a model was learned, as plain data for files: choices, and what came of them.
+"""How a model was learned: as plain data for files, and in words for people.
 
-Members that have their usual value are left out, so that most files stay short.
+In files, members that have their usual value are left out, so that most files stay short.
 """
 
 from __future__ import annotations
@@ -9,13 +9,27 @@ import inspect
 import math
 from collections.abc import Callable, Mapping
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data.variable import label_text
 from jensen.inference.fitted import Fitted
 from jensen.support.json_values import Checked
+
+if TYPE_CHECKING:
+    pass
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from jensen.estimators.network_choices import NetworkSettings
+from jensen.free_energy import Algorithm
+from jensen.inference.mixed_network import MixedNetwork
+from jensen.support.text import plural
+
+if TYPE_CHECKING:
+    from jensen.estimators.bayesian_network import BayesianNetwork
 
 WHOLE = ("n_init", "max_iter", "n_samples", "burn_in", "thin", "n_chains")
 LEARNED = ("free_energy", "is_bound", "trace", "n_sweeps", "converged")
@@ -200,3 +214,132 @@ def _read_number(value: Checked) -> float:
     if value.is_null():
         return math.nan
     return math.inf if value.value == "inf" else value.number()
+
+
+def _plain_states(states: Any) -> int | list[str]:
+    """The number of states of a hidden variable, or their labels."""
+    return int(states) if isinstance(states, Integral) else [label_text(x) for x in states]
+
+
+def _plain_hidden(hidden: Mapping[str, Any] | None) -> dict[str, int | list[str]]:
+    return {name: _plain_states(states) for name, states in (hidden or {}).items()}
+
+
+def _read_hidden(value: Checked) -> dict[str, int | list[str]]:
+    return {
+        name: states.texts() if isinstance(states.value, list) else states.whole()
+        for name, states in value.members().items()
+    }
+
+
+def _read_prior(value: Checked) -> Any:
+    if value.is_null() or isinstance(value.value, str):
+        return text_or_none(value)
+    if isinstance(value.value, dict):
+        return {name: read_concentrations(part) for name, part in value.members().items()}
+    return value.number()
+
+
+def _read_bge(value: Checked) -> Any:
+    if value.is_null() or isinstance(value.value, str):
+        return text_or_none(value)
+    return {name: _read_part(part) for name, part in value.members().items()}
+
+
+def _read_part(value: Checked) -> Any:
+    if isinstance(value.value, str):
+        return value.text()
+    if isinstance(value.value, dict):
+        return {name: part.number() for name, part in value.members().items()}
+    return read_concentrations(value)
+
+
+def _stored(
+    read_prior: Callable[[Checked], Any], own: Mapping[str, Stored] | None = None
+) -> dict[str, Stored]:
+    """Choices in the order of files; not `start`, which may be a network of its own."""
+    return {
+        "method": METHOD,
+        "prior": Stored(plain_numbers, read_prior, is_needed=True),
+        "equivalent_sample_size": Stored(float, Checked.number, is_needed=True),
+        **(own or {}),
+        **LOOP,
+    }
+
+
+LABELS = {
+    "mode": Stored(str, Checked.text),
+    "fixed": Stored(list, Checked.texts),
+    "hidden": Stored(_plain_hidden, _read_hidden),
+}
+"""Choices of networks with labels."""
+
+
+# --- in words ---
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Text that shows itself."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def summarise(net: BayesianNetwork) -> Summary:
+    """What was learned and how, and the variables with their parents."""
+    network = net.require_any()
+    head = "\n".join([repr(net), *learning(net), *network.constants_note()])
+    return Summary(f"{head}\n\n{network.listing()}")
+
+
+def learning(net: Any) -> list[str]:
+    """How the parameters of a network or another model were found, if they were learned."""
+    if not hasattr(net, "free_energy_"):
+        return ["tables given, not learned"]
+    if net.trace_.ndim == 2:
+        return [
+            f"{plural(net.trace_.shape[0], 'chain')} of {plural(net.trace_.shape[1], 'sample')}; "
+            f"{getattr(net, 'watched', 'log joint')}: R-hat {net.r_hat_:.3f}, effective sample "
+            f"size {net.effective_sample_size_:.0f}"
+        ]
+    ended = "converged" if net.converged_ else "not converged"
+    starts = f"; the best of {plural(len(net.starts_), 'start')}" if len(net.starts_) > 1 else ""
+    course = f" after {plural(net.n_sweeps_, 'sweep')}, {ended}{starts}"
+    return [f"{meaning(net)} {net.free_energy_:.6f}{'' if is_exact(net) else course}"]
+
+
+def meaning(net: Any) -> str | None:
+    """What F is; None after Gibbs, which has none."""
+    algorithm, exact = algorithm_of(net), is_exact(net)
+    if math.isnan(net.free_energy_):
+        return None
+    if algorithm.keeps_posterior:
+        kind = "log evidence" if exact else "lower bound of the log evidence"
+        return f"{kind}{_strength(net)}"
+    of = " of the completed rows" if algorithm.name == "viterbi" and not exact else ""
+    below = "lower bound of the " if algorithm.name == "variational-em" else ""
+    prior = "" if net.prior is None else " + log prior"
+    return f"{below}log-likelihood{of}{prior}"
+
+
+def _strength(net: Any) -> str:
+    """How strong the prior of the numbers is beside labels: a score of graphs has its own."""
+    if not isinstance(getattr(net, "network_", None), MixedNetwork):
+        return ""
+    given = net.prior if isinstance(net.prior, Mapping) else {}
+    if "strength" not in given:
+        return " (numbers: the strength of the prior with the highest evidence)"
+    return f" (numbers: prior of strength {given['strength']:g})"
+
+
+def is_exact(net: Any) -> bool:
+    """Whether nothing was missing: only then an ascent is at its end from the start."""
+    return algorithm_of(net).ascends and net.converged_ and net.n_sweeps_ == 0
+
+
+def algorithm_of(net: Any) -> Algorithm:
+    """The algorithm that the choices of an estimator name."""
+    return NetworkSettings(prior=net.prior, method=net.method).algorithm
