@@ -24,6 +24,7 @@ from jensen.models.discrete_network import DiscreteNetwork, Tables, encode
 from jensen.models.emissions.priors import COVARIANCES
 from jensen.models.emissions.registry import EMISSIONS
 from jensen.models.gaussian_network import RegressionNetwork, make_prior
+from jensen.models.gaussian_network import encode as encode_numbers
 from jensen.models.hidden_markov import HiddenMarkov
 from jensen.models.mixed_network import (
     MixedParameters,
@@ -147,8 +148,25 @@ def chain(word, covariance, end=False):
     return Case(model, draw)
 
 
+def regressions():
+    """Three numbers, each below those before it."""
+    graph, shift = jn.DAG("a -> b; a -> c; b -> c"), np.array([10.0, -1.0, 0.0])
+    bge = make_bge(graph.nodes, shift + 1.0, np.array([1.0, 4.0, 2.0]), None, 3.0, 9.0, None)
+    prior = make_prior(bge, graph.parent_indices, shift)
+    model = RegressionNetwork(graph.nodes, graph.parent_indices, prior, graph, shift)
+
+    def draw(t, rng):
+        values = model.simulate(t, N, rng)
+        holes = with_gaps(values)
+        holes[3:12, 1], holes[6:9, 2], holes[9:12, 0] = np.nan, np.nan, np.nan
+        return Rows(values, encode_numbers(NumberRows.of(holes), shift))
+
+    return Case(model, draw)
+
+
 CASES = {
     "network": network,
+    "regressions": regressions,
     "mixed": mixed,
     **{
         f"{make.__name__} {word} {kind}": lambda make=make, word=word, kind=kind: make(word, kind)

@@ -332,7 +332,7 @@ class Row(NamedTuple):
 COLUMNS = get_args(Kind)
 ESTIMATORS = {
     "tables": Row(tables, 1.5, "bdeu"),
-    "regressions": Row(regressions, {"degrees_of_freedom": 12.0}, "bge", SOFT),
+    "regressions": Row(regressions, {"degrees_of_freedom": 12.0}, "bge"),
     "mixed": Row(mixed, {"concentration": 1.5}, "bdeu-bge"),
     **{
         f"gaussian-mixture {kind}": Row(mixture(kind), {"concentration": 1.5}, {})

@@ -209,6 +209,78 @@ def test_a_run_is_resumed_to_the_identical_result(tmp_path):
         jn.BayesianNetwork(DAG, random_state=0, prior="bge").fit(data, checkpoint=file)
 
 
+# --- other methods ---
+
+CHAIN = {"n_samples": 500, "burn_in": 100, "n_chains": 2, "random_state": 0}
+
+
+@pytest.mark.parametrize(("method", "same"), [("viterbi", "em"), ("me", "vbem")])
+def test_a_density_has_no_most_probable_numbers(method, same):
+    """They are integrated out by all methods, so where all are numbers these are the same."""
+    data = make_data(50, missing=0.3)
+    one, other = (jn.BayesianNetwork(DAG, method=x).fit(data) for x in (method, same))
+    assert one.network_.equals(other.network_)
+    assert one.free_energy_ == other.free_energy_
+
+
+def test_stochastic_em_stays_about_the_estimate():
+    data = make_data(300, missing=0.2)
+    exact = jn.BayesianNetwork(DAG).fit(data)
+    net = jn.BayesianNetwork(DAG, method="stochastic-em", **CHAIN).fit(data)
+    for own, other in zip(net.network_.regressions, exact.network_.regressions, strict=True):
+        assert own.intercept == pytest.approx(other.intercept, abs=0.06)
+        assert own.variance == pytest.approx(other.variance, rel=0.06)
+        for name, slope in other.coefficients.items():
+            assert own.coefficients[name] == pytest.approx(slope, abs=0.03)
+    assert exact.free_energy_ - 1.0 < net.free_energy_ <= exact.free_energy_
+    assert np.isfinite(net.r_hat_)
+
+
+def test_gibbs_of_complete_rows_draws_the_posterior():
+    """Means and variances of intercept, slopes and noise within four standard errors."""
+    data = make_data(60)
+    exact = jn.BayesianNetwork(DAG, prior="bge").fit(data)
+    net = jn.BayesianNetwork(DAG, prior="bge", method="gibbs", **CHAIN).fit(data)
+    assert net.network_.n_samples == 1000
+    at = 0
+    for name in DAG.nodes:
+        known = exact.posterior(name)
+        n = len(known.mean)
+        draws = net.network_.samples[:, at : at + n]
+        error = draws.std(0) / np.sqrt(len(draws))
+        assert (np.abs(draws.mean(0) - known.mean) < 4.0 * error).all()
+        low, high = known.interval(0.9)
+        inside = (draws > low) & (draws < high)
+        assert (np.abs(inside.mean(0) - 0.9) < 0.04).all()
+        at += n + 1
+    assert at == net.network_.samples.shape[1]
+    own, other = (x.query("d", given={"a": 1.0}) for x in (net, exact))
+    assert own.mean == pytest.approx(other.mean, abs=0.05)
+
+
+def test_gibbs_answers_everything_else_too(tmp_path):
+    data = make_data(80, missing=0.2)
+    net = jn.BayesianNetwork(DAG, method="gibbs", **CHAIN).fit(data)
+    vb = jn.BayesianNetwork(DAG, method="vbem").fit(data)
+    assert "mixture of 1,000 Gaussians" in repr(net.query("d", given={"a": 1.0}))
+    np.testing.assert_allclose(net.predict(data, "d"), vb.predict(data, "d"), atol=0.4)
+    np.testing.assert_allclose(net.log_likelihood(data), vb.log_likelihood(data), atol=0.6)
+    filled = net.impute(jn.Table(data), method="draw", n=3, random_state=0)
+    assert len(filled) == 3
+    assert not any(one.n_missing() for one in filled)
+    assert net.regression("b").coefficients["a"] == pytest.approx(0.8, abs=0.2)
+    net.save(tmp_path / "net.json")
+    again = jn.load(tmp_path / "net.json")
+    assert again.network_.equals(net.network_)
+    assert again.method == "gibbs"
+    np.testing.assert_array_equal(again.predict(data, "d"), net.predict(data, "d"))
+    resumed = [
+        jn.BayesianNetwork(DAG, method="gibbs", **CHAIN).fit(data, checkpoint=tmp_path / "run")
+        for _ in range(2)
+    ]
+    assert all(one.network_.equals(net.network_) for one in resumed)
+
+
 def test_missing_values_everywhere_never_leave_a_gap():
     data = make_data(200, missing=0.5, seed=3)
     net = jn.BayesianNetwork(DAG, method="vbem").fit(jn.Table(data))
@@ -282,7 +354,11 @@ NO_BOUND = "the likelihood of 'b' has no bound: it is constant in the rows that 
             "the prior of a Gaussian network has prior_mean, .* not 'nu'",
         ),
         ({"hidden": {"h": 2}}, DATA, "hidden variables have states, and the columns here are cont"),
-        ({"method": "gibbs"}, DATA, "a Gaussian network is learned by 'em' or 'vbem', not by 'gi"),
+        (
+            {"method": "gibbs"},
+            jn.Table({**DATA, "b": [np.nan, *DATA["b"][1:]]}, weights=np.full(20, 0.5)),
+            "'gibbs' draws what is missing row by row, so weights must be whole numbers",
+        ),
         (
             {"prior": "bge", "equivalent_sample_size": 2.0},
             DATA,

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy.stats import multivariate_normal
+from scipy.stats import ks_2samp, multivariate_normal
 
 from jensen.data.number_rows import NumberRows
 from jensen.exceptions import DataError
@@ -12,7 +12,7 @@ from jensen.models.gaussian_network import (
     encode,
     independent_moments,
 )
-from jensen.q_hidden import exact
+from jensen.q_hidden import draw, exact, mode
 from jensen.q_hidden.gaussian_cells import GaussianCells, compressed
 
 MEAN = np.array([1.0, -2.0, 0.5])
@@ -103,3 +103,53 @@ def test_a_regression_without_an_estimate_is_named():
     model = RegressionNetwork(("x", "y"), ((), (0,)), Regressions(None))
     with pytest.raises(DataError, match="no row has a weight, so nothing says how 'x' depends"):
         model.families.regressions.mode_stats(model.blank.regressions)
+
+
+def drawn_row_by_row(values, weights, rng):
+    """Σ z zᵀ of rows that are filled one at a time, as often as their weight says."""
+    moments = np.zeros((4, 4))
+    for row in np.repeat(values, weights, axis=0):
+        seen, gone = np.flatnonzero(~np.isnan(row)), np.flatnonzero(np.isnan(row))
+        gain = COVARIANCE[np.ix_(gone, seen)] @ np.linalg.inv(COVARIANCE[np.ix_(seen, seen)])
+        spread = COVARIANCE[np.ix_(gone, gone)] - gain @ COVARIANCE[np.ix_(seen, gone)]
+        z = np.append(1.0, row)
+        mean = MEAN[gone] + gain @ (row[seen] - MEAN[seen])
+        z[gone + 1] = rng.multivariate_normal(mean, spread) if len(gone) else []
+        moments += np.outer(z, z)
+    return moments
+
+
+@pytest.mark.parametrize("n", [3, 40], ids=["few rows of a pattern", "many"])
+def test_draws_are_those_of_every_row(n):
+    """Kolmogorov and Smirnov's test of every moment, p = 1e-3 over all together (Bonferroni)."""
+    rng = np.random.default_rng(2)
+    values = np.tile(rng.multivariate_normal(MEAN, COVARIANCE, 1), (n, 1))
+    values += rng.normal(size=values.shape)
+    values[::2, :2], values[1::4, 2], values[0] = np.nan, np.nan, np.nan
+    weights = rng.integers(1, 3, n)
+    (unit,) = encode(NumberRows.of(values, weights.astype(float)), np.zeros(3)).items
+    constant, matrix = quadratic()
+    cells = GaussianCells(constant, matrix, unit.patterns)
+    ours = [draw(cells, None, rng) for _ in range(400)]
+    theirs = [drawn_row_by_row(values, weights, rng) for _ in range(400)]
+    upper = np.triu_indices(4)
+    pairs = [
+        (np.array([one.moments[i, j] for one in ours]), np.array([m[i, j] for m in theirs]))
+        for i, j in zip(*upper, strict=True)
+    ]
+    free = [(a, b) for a, b in pairs if np.ptp(b) > 1e-9]
+    assert len(free) >= 9
+    assert min(ks_2samp(a, b).pvalue for a, b in free) * len(free) > 1e-3
+    crossed = [np.corrcoef(one, rowvar=False) for one in (np.transpose([x for x, _ in free]),
+               np.transpose([x for _, x in free]))]  # fmt: skip
+    np.testing.assert_allclose(*crossed, atol=0.25)
+    for one in ours[:5]:
+        total = weights.sum() * constant - 0.5 * np.sum(one.moments * matrix)
+        assert one.value.sum() == pytest.approx(total, rel=1e-10)
+
+
+def test_the_most_probable_numbers_are_integrated_out():
+    values, weights = rows()
+    (unit,) = encode(NumberRows.of(values, weights), np.zeros(3)).items
+    cells = GaussianCells(*quadratic(), unit.patterns)
+    np.testing.assert_array_equal(mode(cells).moments, exact(cells).moments)

@@ -68,8 +68,9 @@ class BayesianNetwork(AnswersToPeers, NetworkMethods, Estimator):
         "em" (maximum likelihood, or the mode under a prior), "vbem" (Dirichlet posteriors, a bound
         of the log evidence), "viterbi" and "me" (the same with the most probable completion),
         "stochastic-em" and "gibbs" (with drawn ones). None: "em" without a prior, else "vbem".
-        Where all columns are continuous: "em" and "vbem". Of labels and numbers together the most
-        probable completion is that of the labels, with missing numbers integrated out.
+        The most probable completion is one of labels; missing numbers are integrated out, because
+        a density has no unit in which completions could be compared. So where all columns are
+        numbers "viterbi" is "em", and "me" is "vbem".
     prior
         None (flat; "bdeu" for "vbem", "me" and "gibbs", which cannot do without a proper prior),
         the Dirichlet concentration of every cell (1.0 is Laplace's rule), "bdeu",

@@ -147,6 +147,14 @@ def _check_regressions(choices: NetworkSettings, known: FittedNetwork | None) ->
 # --- labels and numbers ---
 
 
+def _check_mixed(choices: NetworkSettings, known: FittedNetwork | None) -> None:
+    """Samples of a network of numbers are kept as a network without labels."""
+    if isinstance(known, MixedNetwork) and not known.layout.labels:
+        check_gaussian_choices(choices)
+    else:
+        check_mixed_choices(choices)
+
+
 def _score_of_mixed(choices: NetworkSettings) -> dict[str, Any]:
     prior = choices.prior
     if prior is None and choices.algorithm.seeks_mode:
@@ -181,7 +189,7 @@ MIXED = NetworkKind(
     MixedNetwork,
     is_mixed,
     mixed_problem,
-    lambda choices, known: check_mixed_choices(choices),
+    _check_mixed,
     _stored(_read_bge, LABELS),
     scoring=_score_of_mixed,
 )

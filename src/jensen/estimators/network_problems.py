@@ -122,13 +122,18 @@ def _rows_that_count(
     return rows.counted(), counted_rows(table, targets)
 
 
-def _check_draws(rows: RowSource, choices: NetworkSettings) -> None:
-    """Refuse parts of rows, and more rows than there is room for, where each is drawn."""
+def _refuse_parts_of_rows(rows: RowSource, choices: NetworkSettings) -> None:
+    """Refuse weights that are not whole, where what is missing is drawn row by row."""
     if rows.is_weighted and rows.sum(lambda block: np.count_nonzero(block.weights % 1.0)):
         raise DataError(
             f"{choices.algorithm.name!r} draws what is missing row by row, so weights must be "
             f"whole numbers: use {one_of('method', ['em', 'vbem'])}"
         )
+
+
+def _check_draws(rows: RowSource, choices: NetworkSettings) -> None:
+    """Refuse parts of rows, and more rows than there is room for, where each is drawn."""
+    _refuse_parts_of_rows(rows, choices)
     check_memory(
         32.0 * rows.total_weight,
         f"drawing what is missing row by row for rows of weight {rows.total_weight:.3g}",
@@ -226,8 +231,6 @@ def _start_network(graph: DAG, variables: tuple[Variable, ...], start: Any) -> N
 
 Array = NDArray[np.float64]
 
-METHODS = ("em", "vbem")
-
 
 def regression_problem(
     graph: DAG, table: RowSource, choices: NetworkSettings, targets: InterventionTargets = None
@@ -259,6 +262,8 @@ def regression_problem(
     model = RegressionNetwork(graph.nodes, parents, prior, graph, shift, bge, constants)
     numbers = NumberRows.scanned(rows, graph.nodes)
     units = encode_numbers(numbers, shift, targets)
+    if choices.algorithm.q_hidden.is_random and not units.is_complete:
+        _refuse_parts_of_rows(rows, choices)
     content = (graph.nodes, graph.edges, rows.select(graph.nodes), targets)
     data, start = Data(units, numbers, content), None
     if choices.start is not None:
@@ -291,10 +296,6 @@ def check_gaussian_choices(choices: NetworkSettings) -> None:
         raise JensenError(
             f"{option('fixed', name)} holds the table of a label, and the columns here are "
             f"continuous: leave it out"
-        )
-    if choices.algorithm.name not in METHODS:
-        raise JensenError(
-            f"a Gaussian network is learned by 'em' or 'vbem', not by {choices.algorithm.name!r}"
         )
     super(NetworkSettings, choices).check()
 

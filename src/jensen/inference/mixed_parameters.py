@@ -174,3 +174,12 @@ def numbers_at(t: Regression, shift: Array, v: int, above: Sequence[int]) -> Num
     slopes = coefficients[:, 1:]
     intercepts = coefficients[:, 0] + shift[v] - slopes @ shift[list(above)]
     return NumberParameters(intercepts, slopes, 1.0 / precision)
+
+
+def eta_at(one: NumberParameters, shift: Array, v: int, above: Sequence[int]) -> Regression:
+    """A component of weight 1 for every configuration, with its mode there."""
+    intercepts = one.intercepts - shift[v] + one.slopes @ shift[list(above)]
+    first = np.column_stack([intercepts, one.slopes])
+    n = first.shape[1]
+    strength = np.broadcast_to(np.eye(n), (len(first), n, n)).copy()
+    return Regression(np.ones(len(first)), one.variances + (first * first).sum(1), first, strength)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from jensen.data.blocks import Units
 from jensen.data.number_rows import NumberBlock, NumberRows, summarise
 from jensen.data.statistics import Moments
+from jensen.data.variable import Variable
 from jensen.exceptions import CollapseError, DataError
 from jensen.families import NO_ROWS, linear_regression
 from jensen.families.joint_prior import NormalWishartPrior
@@ -32,6 +33,8 @@ from jensen.inference.gaussian_network import (
     point_network,
 )
 from jensen.inference.gaussian_queries import sample
+from jensen.inference.mixed_network import MixedNetwork
+from jensen.inference.mixed_parameters import NumberParameters, eta_at, numbers_at
 from jensen.inference.regression import LinearRegression
 from jensen.models.emissions.gaussian_rows import patterns_of
 from jensen.models.protocol import Conjugate, Data
@@ -203,14 +206,45 @@ class RegressionNetwork(Conjugate[Regressions]):
 
     def _network(self, t: Regressions) -> GaussianNetwork:
         """The network of one θ, of columns as they came."""
-        graph, shift, regressions = self.graph, self.shift, []
-        for v, (name, part) in enumerate(zip(graph.nodes, t.regressions, strict=True)):
-            precision = -2.0 * float(part.second[0])
-            intercept, *slopes = part.first[0] / precision
-            intercept += shift[v] - shift[list(graph.parent_indices[v])] @ np.array(slopes)
-            by_parent = dict(zip(graph.parents(name), map(float, slopes), strict=True))
-            regressions.append(LinearRegression(name, float(intercept), by_parent, 1.0 / precision))
+        graph, regressions = self.graph, []
+        for name, one in zip(graph.nodes, self._numbers(t), strict=True):
+            by_parent = dict(zip(graph.parents(name), map(float, one.slopes[0]), strict=True))
+            numbers = float(one.intercepts[0]), by_parent, float(one.variances[0])
+            regressions.append(LinearRegression(name, *numbers))
         return GaussianNetwork(graph, tuple(regressions), prior=self.held, constants=self.constants)
+
+    def _numbers(self, t: Regressions) -> tuple[NumberParameters, ...]:
+        """The regressions of all variables, of columns as they came."""
+        pairs = enumerate(zip(t.regressions, self.parents, strict=True))
+        return tuple(numbers_at(part, self.shift, v, above) for v, (part, above) in pairs)
+
+    # --- chains: intercept, slopes and variance of every regression ---
+
+    def keep(self, state: State[Regressions, Regressions], *, is_mode: bool) -> Array:
+        """In the units of the columns."""
+        return np.concatenate([np.empty(0), *(one.flat() for one in self._numbers(state.t))])
+
+    @property
+    def kept_width(self) -> int:
+        """Entries of all regressions."""
+        return sum(len(above) + 2 for above in self.parents)
+
+    def average(self, draws: Array) -> Regressions:
+        """An η whose mode is the mean of the regressions."""
+        pairs = enumerate(zip(self._unpack(draws.mean(0)), self.parents, strict=True))
+        return Regressions(tuple(eta_at(one, self.shift, v, above) for v, (one, above) in pairs))
+
+    def _unpack(self, flat: Array) -> tuple[NumberParameters, ...]:
+        ends = np.cumsum([len(above) + 2 for above in self.parents])
+        return tuple(NumberParameters.from_flat(x, 1) for x in np.split(flat, ends[:-1]))
+
+    def finish_draws(self, draws: Array, best: int) -> MixedNetwork:
+        """All samples, as a network without labels, whose answers are mixtures over them."""
+        variables = tuple(Variable(name, "continuous") for name in self.graph.nodes)
+        numbers = self._unpack(draws.mean(0))
+        return MixedNetwork(
+            self.graph, variables, np.empty(0), numbers, samples=draws, constants=self.constants
+        )
 
     def start_from(self, rows: Moments) -> Regressions:
         """Prior plus what the moments of all variables, in the order of their names, say."""

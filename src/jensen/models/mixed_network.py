@@ -36,7 +36,7 @@ from jensen.inference.mixed_network import (
     NumberParameters,
     config_text,
 )
-from jensen.inference.mixed_parameters import numbers_at, state_distances
+from jensen.inference.mixed_parameters import eta_at, numbers_at, state_distances
 from jensen.models.discrete_network import LEARNED, TableKind, by_falling_count, permute
 from jensen.models.mixed_rows import CompleteFamilies, EncodedRows, Unit
 from jensen.models.protocol import Conjugate, Data
@@ -291,7 +291,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
         """An η whose mode is at these tables and regressions."""
         pairs = enumerate(zip(numbers, self.layout.number_parents, strict=True))
         return MixedParameters(
-            tables, tuple(_eta_at(one, self.shift, v, above) for v, (one, above) in pairs)
+            tables, tuple(eta_at(one, self.shift, v, above) for v, (one, above) in pairs)
         )
 
     def finish_draws(self, draws: Array, best: int) -> MixedNetwork:
@@ -334,12 +334,3 @@ def unpack(
         numbers.append(NumberParameters.from_flat(flat[at : at + k * n], k))
         at += k * n
     return tables, tuple(numbers)
-
-
-def _eta_at(one: NumberParameters, shift: Array, v: int, above: Sequence[int]) -> Regression:
-    """A component of weight 1 for every configuration, with its mode there."""
-    intercepts = one.intercepts - shift[v] + one.slopes @ shift[list(above)]
-    first = np.column_stack([intercepts, one.slopes])
-    n = first.shape[1]
-    strength = np.broadcast_to(np.eye(n), (len(first), n, n)).copy()
-    return Regression(np.ones(len(first)), one.variances + (first * first).sum(1), first, strength)

@@ -164,8 +164,14 @@ def _(potentials: Chain, memory: object, rng: np.random.Generator) -> Hidden:
 
 
 @posterior_of.register
+@best_of.register  # a density has no unit to be compared in, so numbers are integrated out
 def _(potentials: GaussianCells, memory: object = None, rng: Stream = None) -> Hidden:
     return Hidden(*gaussian_cells.expected(potentials))
+
+
+@draw_of.register
+def _(potentials: GaussianCells, memory: object, rng: np.random.Generator) -> Hidden:
+    return Hidden(*gaussian_cells.drawn(potentials, rng))
 
 
 @posterior_of.register

@@ -99,6 +99,44 @@ def _spread(quadratic: Array, places: NDArray[np.intp]) -> tuple[Array, Array]:
     return gram(inverse_root(lower)), log_det(lower, 1.0)
 
 
+def drawn(potentials: GaussianCells, rng: np.random.Generator) -> tuple[Array, Array]:
+    """The log potential of every pattern at values that are drawn, and Σ z zᵀ of all rows.
+
+    The n rows of a pattern are known by S = Σ z_s z_sᵀ = Rᵀ R alone, and so is what is drawn: with
+    noise ε of covariance C in each row, Σ z_s εᵀ is Rᵀ A, where the rows of A are drawn from C, and
+    Σ ε εᵀ is Aᵀ A plus a Wishart matrix of n - len(A) degrees of freedom.
+    """
+    quadratic = potentials.quadratic
+    values, moments = np.empty(len(potentials.patterns)), np.zeros_like(quadratic)
+    for k, pattern in enumerate(potentials.patterns):
+        missing, seen, root = pattern.missing, pattern.seen, pattern.root
+        own = np.zeros_like(quadratic)
+        own[np.ix_(seen, seen)] = root.T @ root
+        if len(missing):
+            gain, spread, _ = conditional(quadratic, missing, seen)
+            lower = cholesky(spread)
+            noise = rng.standard_normal((len(root), len(missing))) @ lower.T
+            filled = root @ gain.T + noise
+            cross = filled.T @ root
+            own[np.ix_(missing, seen)], own[np.ix_(seen, missing)] = cross, cross.T
+            left = round(pattern.weight) - len(root)
+            own[np.ix_(missing, missing)] = filled.T @ filled + _scatter(lower, left, rng)
+        values[k] = pattern.weight * potentials.constant - 0.5 * np.sum(own * quadratic)
+        moments += own
+    return values, moments
+
+
+def _scatter(lower: Array, n: int, rng: np.random.Generator) -> Array:
+    """Σ ε εᵀ of n draws ε with covariance L Lᵀ, by Bartlett's decomposition where n is large."""
+    m = len(lower)
+    if n <= 2 * m:
+        normal = rng.standard_normal((n, m))
+    else:
+        normal = np.triu(rng.standard_normal((m, m)), 1)
+        normal[range(m), range(m)] = np.sqrt(rng.chisquare(n - np.arange(m)))
+    return gram(normal @ lower.T)
+
+
 def conditional(
     quadratic: Array, missing: NDArray[np.intp], seen: NDArray[np.intp]
 ) -> tuple[Array, Array, float]:
