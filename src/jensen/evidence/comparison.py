@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from jensen.evidence.methods import METHODS, log_evidence
-from jensen.evidence.record import Evidence, shown
-from jensen.evidence.variational import WORKS
+from jensen.evidence.record import WORKS, Evidence, shown
 from jensen.exceptions import JensenError
 from jensen.support.text import grid, keyword, offer
 
@@ -84,7 +83,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         usable = [m for m in self.methods if all(m in own for own in self.evidences.values())]
-        ks = {name: _pareto_k(own.get("vb")) for name, own in self.evidences.items()}
+        ks = {n: own["vb"].pareto_k if "vb" in own else None for n, own in self.evidences.items()}
         has_k = any(k is not None for k in ks.values())
         head = ["model", *self.methods, *(["k of vb"] if has_k else [])]
         rows = [[*head, *(f"P by {m}" for m in usable)]]
@@ -106,13 +105,6 @@ def _cell(one: Evidence | None) -> str:
         return "refused"
     error = "" if one.standard_error is None else f" ± {one.standard_error:.2g}"
     return shown(one.value) + error
-
-
-def _pareto_k(one: Evidence | None) -> float | None:
-    """That of the gap of a bound."""
-    if one is None or one.kind != "lower bound":
-        return None
-    return next((line.value for line in one.lines if line.name == "Pareto k"), None)
 
 
 def _kind_of(found: Comparison, method: str) -> str:
