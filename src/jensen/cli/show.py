@@ -7,6 +7,7 @@ from typing import Any
 from jensen.cli import describe_posterior, inputs, options, outputs
 from jensen.cli.command import OUTPUT, QUESTION, Command, Given, Option
 from jensen.cli.describe_states import states_summary
+from jensen.support.text import LIKELY
 
 
 def run(given: Given) -> None:
@@ -79,13 +80,12 @@ def _show_network(given: Given, shown: Any) -> None:
 
 def _show_posterior(given: Given, post: Any) -> None:
     """The edges of a posterior over graphs, as `jensen posterior` shows them."""
-    threshold = describe_posterior.THRESHOLD
     if given.svg is not None:
-        outputs.write_text(post.to_svg(threshold), given.svg)
+        outputs.write_text(post.to_svg(), given.svg)
     elif given.as_json:
-        outputs.print_json(describe_posterior.summary(post, threshold, None, None))
+        outputs.print_json(describe_posterior.summary(post, LIKELY, None, None))
     else:
-        describe_posterior.show(post, threshold)
+        describe_posterior.show(post, LIKELY)
 
 
 KINDS = options.CATEGORICAL, options.CONTINUOUS, options.WEIGHTS, options.DISCRETIZE

@@ -7,6 +7,8 @@ from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from jensen.data.blocks import Units
 from jensen.estimators.learning import Problem
 from jensen.estimators.questions import Questions
@@ -272,7 +274,7 @@ class NetworkMethods(Questions):
             Variable → (state → probability), drawn as bars inside the nodes. True: the marginals
             of all variables; those that are known are certain.
         given, do
-            What the marginals are given, as in `query`.
+            What the marginals are given, as in `query`; these nodes are marked.
         highlight
             Names of nodes to emphasise.
         """
@@ -285,7 +287,11 @@ class NetworkMethods(Questions):
         if hasattr(self, "network_"):
             for name, belief in (beliefs or {}).items():
                 self.network_.check_belief(name, belief)
-        return graph_svg(self.graph, beliefs=beliefs, highlight=highlight)
+        told = (given or {}).items()
+        is_soft = {x: isinstance(value, Mapping) or np.ndim(value) > 0 for x, value in told}
+        known = {x: "given, softly" if soft else "given" for x, soft in is_soft.items()}
+        known |= dict.fromkeys(do or {}, "set")
+        return graph_svg(self.graph, beliefs=beliefs, highlight=highlight, known=known)
 
     def to_arviz(self) -> Any:
         """The samples after "gibbs" as ArviZ's InferenceData, if ArviZ is installed."""

@@ -15,7 +15,7 @@ from jensen.data.variable import Variable, state_of
 from jensen.exceptions import JensenError
 from jensen.inference.cpt import MAX_SHOWN_ROWS
 from jensen.inference.regression import check_level
-from jensen.support.text import grid, offer, plural, some
+from jensen.support.text import PAGE, grid, offer, plural, some
 
 if TYPE_CHECKING:
     import pandas
@@ -118,7 +118,7 @@ class ParameterErrors:
         more = len(self.estimates) + 1 - len(rows)
         tail = f"\n... and {plural(more, 'row')} more" if more > 0 else ""
         reasons = "".join(f"\n{text}" for text in reasons_of(self.why))
-        return f"{head}\n{grid(rows, left=len(self.labels), rule=True)}{tail}{reasons}"
+        return f"{head}\n{grid(rows, left=len(self.labels), rule=True, page=PAGE)}{tail}{reasons}"
 
     def _head(self) -> str:
         given = ", ".join(x.name for x in self.labels)
