@@ -2,9 +2,9 @@
 
 The mode and its Hessian are in coordinates that may be anything near it: probabilities of K states
 are K - 1 logits, the last one 0; rates, means, precisions and coefficients are their own
-coordinates, of a precision matrix the lower half. `Coordinates` goes there and back, and says how t
-depends on them; but for probabilities by complex steps, for t is an analytic function. By Louis
-(1982) the observed information is that of completed rows less what is not known of them,
+coordinates, of a precision matrix the lower half. `FreeCoordinates` goes there and back, and says
+how t depends on them; but for probabilities by complex steps, for t is an analytic function. By
+Louis (1982) the observed information is that of completed rows less what is not known of them,
 
     I = -∂² ⟨η, t⟩ - Jᵀ Cov[s] J,    η = prior + E[s],  J = ∂t / ∂coordinates,
 
@@ -120,7 +120,7 @@ def information(asked: EvidenceQuestion, state: AnyState) -> Information:
     return Information(values, log_det)
 
 
-def _stats_at(asked: EvidenceQuestion, at: Coordinates, j: int, step: float) -> Array:
+def _stats_at(asked: EvidenceQuestion, at: FreeCoordinates, j: int, step: float) -> Array:
     """E[s] a step away in one coordinate."""
     z = at.at.copy()
     z[j] += step
@@ -128,7 +128,7 @@ def _stats_at(asked: EvidenceQuestion, at: Coordinates, j: int, step: float) -> 
     return flatten(sums.stats)
 
 
-class Coordinates(NamedTuple):
+class FreeCoordinates(NamedTuple):
     """The coordinates of some factors of θ at one place."""
 
     at: Array  # (d,)
@@ -137,18 +137,20 @@ class Coordinates(NamedTuple):
     curvature: Callable[[Array], Array]  # weights (P,) → -∂² ⟨weights, t⟩ there, (d, d)
 
 
-def coordinates(families: Any, t: Any) -> Coordinates:
+def coordinates(families: Any, t: Any) -> FreeCoordinates:
     """Of all factors, at this θ."""
     parts = [_of_family(family, own) for family, own in zip(families, t, strict=True)]
     joined = _joined(parts)
     return joined._replace(stats=lambda z: type(t)(*joined.stats(z)))
 
 
-def _of_family(family: Any, t: Any) -> Coordinates:
+def _of_family(family: Any, t: Any) -> FreeCoordinates:
     if isinstance(family, PointMass):
         size = sum(leaf.size for leaf in leaves(t))
         none = np.empty((0, 0))
-        return Coordinates(np.empty(0), lambda z: t, lambda: np.empty((size, 0)), lambda w: none)
+        return FreeCoordinates(
+            np.empty(0), lambda z: t, lambda: np.empty((size, 0)), lambda w: none
+        )
     if isinstance(family, Dirichlet):
         return _probabilities(family, t)
     if isinstance(t, tuple) and not hasattr(t, "_fields"):
@@ -162,7 +164,7 @@ def _of_family(family: Any, t: Any) -> Coordinates:
     )
 
 
-def _joined(parts: Sequence[Coordinates]) -> Coordinates:
+def _joined(parts: Sequence[FreeCoordinates]) -> FreeCoordinates:
     ends = np.cumsum([len(part.at) for part in parts])
 
     def stats(z: Complex) -> tuple[Any, ...]:
@@ -180,7 +182,7 @@ def _joined(parts: Sequence[Coordinates]) -> Coordinates:
         return np.asarray(_diagonal_blocks([part.jacobian() for part in parts]))
 
     at = np.concatenate([np.empty(0), *(part.at for part in parts)])
-    return Coordinates(at, stats, jacobian, curvature)
+    return FreeCoordinates(at, stats, jacobian, curvature)
 
 
 def _diagonal_blocks(blocks: Sequence[Array]) -> Array:
@@ -193,7 +195,7 @@ def _diagonal_blocks(blocks: Sequence[Array]) -> Array:
     return found
 
 
-def _stepped(at: Array, stats: Callable[[Complex], Any]) -> Coordinates:
+def _stepped(at: Array, stats: Callable[[Complex], Any]) -> FreeCoordinates:
     """Derivatives by complex steps, and second ones by differences of these."""
 
     def jacobian(z: Array) -> Array:
@@ -217,10 +219,10 @@ def _stepped(at: Array, stats: Callable[[Complex], Any]) -> Coordinates:
             found[:, j] = (ends[1] - ends[0]) / (2.0 * step)
         return np.asarray(0.5 * (found + found.T))
 
-    return Coordinates(at, stats, lambda: jacobian(at), curvature)
+    return FreeCoordinates(at, stats, lambda: jacobian(at), curvature)
 
 
-def _probabilities(family: Any, t: Array) -> Coordinates:
+def _probabilities(family: Any, t: Array) -> FreeCoordinates:
     """Logits against the last cell of each distribution; cells that are left out stay so."""
     number = family.spread(
         family.totals(np.ones_like(t)).cumsum().reshape(_totals_shape(family, t))
@@ -261,7 +263,7 @@ def _probabilities(family: Any, t: Array) -> Coordinates:
 
     reference = np.zeros(len(flat))
     reference[order] = flat[lasts][which]
-    return Coordinates(flat[free] - reference[free], stats, jacobian, curvature)
+    return FreeCoordinates(flat[free] - reference[free], stats, jacobian, curvature)
 
 
 def _totals_shape(family: Any, t: Array) -> tuple[int, ...]:
