@@ -104,7 +104,7 @@ def _check_files(given: Given) -> None:
     if given.output not in (None, "-"):
         holds = "BayesianNetwork" if given.model == "network" else f"{given.model} model"
         io.check_path(given.output, holds=holds)
-    outputs.check_files(given)
+    given.check_files()
 
 
 # --- a given graph ---
