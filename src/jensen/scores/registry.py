@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import partial
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args, runtime_checkable
 
@@ -249,25 +249,34 @@ class HasPrior(Protocol):
         """Concentrations of a family: one number for all cells, or an array with one per cell."""
 
 
-def _make(name: str, equivalent_sample_size: float) -> Score:
-    """A score of labels; most ignore the equivalent sample size."""
-    spec = SPECS[name]
-    found = spec.load("categorical")
-    score: Score = found(equivalent_sample_size) if spec.has_sample_size else found
-    return score
+def _makers() -> dict[str, Callable[[float], Score]]:
+    """Makers of the categorical scores that need no more than an equivalent sample size."""
+    names = names_where(lambda spec: spec.has("categorical") and not spec.needs_prior_network)
+    return {name: _maker(SPECS[name]) for name in names}
 
 
-SCORES: Mapping[str, Callable[[float], Score]] = {
-    name: partial(_make, name)
-    for name in names_where(lambda spec: spec.has("categorical") and not spec.needs_prior_network)
-}
-"""Makers of the categorical scores that need no more than an equivalent sample size."""
+def _maker(spec: ScoreSpec) -> Callable[[float], Score]:
+    """A function of the equivalent sample size, which most scores ignore."""
+
+    def make(size: float) -> Score:
+        found = spec.load("categorical")
+        made: Score = found(size) if spec.has_sample_size else found
+        return made
+
+    return make
 
 
-def available_case(name: str) -> Score:
-    """A score in `AVAILABLE`, of the rows that each family has: no difference of set functions."""
-    score: Score = replace(SPECS[name].load("categorical"), is_set_function=False)
-    return score
+SCORES: Mapping[str, Callable[[float], Score]] = _makers()
+
+
+@cache
+def available_case() -> Mapping[str, Score]:
+    """Scores of the rows in which a family is known.
+
+    Every family has its own rows then, so a term is no difference of one set function.
+    """
+    names = names_where(lambda spec: spec.allows_missing)
+    return {n: replace(SPECS[n].load("categorical"), is_set_function=False) for n in names}
 
 
 Missing = Literal["refuse", "available-case"]
@@ -300,12 +309,12 @@ def make_score(
     if missing not in get_args(Missing):
         raise JensenError(f"missing must be 'refuse' or 'available-case', not {missing!r}")
     if missing == "available-case":
-        if name not in AVAILABLE:
+        if name not in available_case():
             raise JensenError(
-                f"{IN_AVAILABLE_CASES} has a meaning for {either(AVAILABLE[::-1], 'and')} only, "
+                f"{IN_AVAILABLE_CASES} has a meaning for {either(available_case(), 'and')} only, "
                 f"not {name}"
             )
-        return available_case(name)
+        return available_case()[name]
     size = 1.0 if equivalent_sample_size is None else equivalent_sample_size
     if equivalent_sample_size is not None and not spec.has_sample_size:
         raise JensenError(
