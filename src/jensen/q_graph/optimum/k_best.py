@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from jensen.data import RowSource, as_rows
 from jensen.exceptions import GraphError, JensenError
 from jensen.graphs import DAG
+from jensen.q_graph.classes.graph import are_equivalent
 from jensen.q_graph.constraints import Constraints, add_prior, read_rules
 from jensen.q_graph.methods import check_missing, needs_structural_em
 from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE, Edges, family_table, solve
 from jensen.q_graph.structural.learning import climb_incomplete
-from jensen.q_graph.structural.structural_em import LAST_SWEEPS, LAST_TOL, are_equivalent
+from jensen.q_graph.structural.structural_em import LAST_SWEEPS, LAST_TOL
 from jensen.scores.make_scorer import make_scorer
 from jensen.scores.scorer import Scorer, log_jacobian_of_units, total, unitless
 from jensen.scores.table_checks import note_columns
