@@ -147,7 +147,7 @@ class StructuralTask(NamedTuple):
                     new = self.moved(inside, now, found, completed, ascends=ascends)
                     n_refused += new is None
                 elif ascends and objective == self.objective:
-                    new = self.better_neighbour(now, scorer, completed)
+                    new = self.better_neighbour(now, scorer, completed, rules)
             except UnboundedError as error:
                 if found is now.joined:  # its own families are without a bound
                     at = self._droppable(error, now.joined)
@@ -231,7 +231,7 @@ class StructuralTask(NamedTuple):
         return None
 
     def better_neighbour(
-        self, now: FittedGraph, scorer: Scorer, completed: Completed
+        self, now: FittedGraph, scorer: Scorer, completed: Completed, rules: Constraints
     ) -> FittedGraph | None:
         """The fit of a graph that differs by one edge and has a higher J; None if none was found.
 
@@ -239,7 +239,7 @@ class StructuralTask(NamedTuple):
         """
         least = now.value + TOL * (abs(now.value) + completed.total_weight)
         n = self.n_fits if self.all_graphs else 0
-        for joined in best_neighbours(scorer, now.joined, self.constraints, n):
+        for joined in best_neighbours(scorer, now.joined, rules, n):
             try:
                 new = self.moved(self.objective, now, joined, completed, ascends=False)
             except UnboundedError as error:
