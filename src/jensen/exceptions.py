@@ -36,6 +36,22 @@ class DataError(JensenError):
     """A table that cannot be read, or that does not suit what is asked of it."""
 
 
+class UnboundedError(DataError):
+    """A likelihood without a bound.
+
+    Attributes
+    ----------
+    what
+        Which one, and why, without the way out: callers may know a better one.
+    child
+        The variable, if it has a likelihood where its parents are not these labels; else empty.
+    """
+
+    def __init__(self, what: str, way_out: str, child: str = "") -> None:
+        super().__init__(f"{what}; {way_out}")
+        self.what, self.child = what, child
+
+
 class GraphError(JensenError):
     """A graph that cannot exist (a cycle, a repeated edge) or lacks a node."""
 

@@ -197,7 +197,7 @@ def learn_graph_and_network(given: Given) -> tuple[Any, Table, FoundGraph]:
     table, names, way = _read(given)
     retry = Retry(given)
     refuse_empty(table, names, retry)
-    table = read_kinds(table, names, retry)
+    table = read_kinds(table, names)
     columns = kind_of_columns([table.variable(name) for name in names])
     kind = kind_of_data(DAG((), names), table)
     _check_output(given, kind)
@@ -228,6 +228,8 @@ def _read(given: Given) -> tuple[Table, list[str], str]:
     table, way = read_incomplete(given)
     table = inputs.choose_columns(table, given.column, given.without, given.interventions)
     table = table.counted()  # gaps in rows without weight do not matter
+    if given.structure != "naive":
+        table = inputs.without_row_names(table, given)
     if given.interventions is not None:  # refused before gaps are looked for
         from jensen.scores.interventions import split_interventions
 

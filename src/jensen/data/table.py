@@ -109,7 +109,8 @@ class Table(RowsInBlocks):
             self.source, readers, coded = open_columns(data, names, told.absent, text)
         columns, weights, kinds = read_declared_columns(readers, told, weights)
         self._set(columns, weights)
-        self.checks_done.update((name, "names rows") for name in [*kinds, *told.states])
+        for check in ("names rows", "are many"):
+            self.checks_done.update((name, check) for name in [*kinds, *told.states])
         numbers = [c for x, c in self._columns.items() if x not in {*told.states, *coded}]
         inferred = [column for column in numbers if column.variable.name not in kinds]
         warn_of_labels(inferred, numbers, data, text, with_words=told.has_words)

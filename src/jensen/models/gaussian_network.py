@@ -20,7 +20,7 @@ from jensen.data.blocks import Units
 from jensen.data.number_rows import NumberBlock, NumberRows, summarise
 from jensen.data.statistics import Moments
 from jensen.data.variable import Variable
-from jensen.exceptions import CollapseError, DataError
+from jensen.exceptions import CollapseError, DataError, UnboundedError
 from jensen.families import NO_ROWS, linear_regression
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.families.linear_regression import Regression
@@ -88,17 +88,20 @@ class NodeRegressions(Product):
             try:
                 found.append(f(one))
             except CollapseError as error:
-                raise DataError(_why(name, error.why)) from None
+                raise _why(name, error.why) from None
         return tuple(found)
 
 
-def _why(name: str, why: str) -> str:
+def _why(name: str, why: str) -> DataError:
     if NO_ROWS in why:
-        return f"no row has a weight, so nothing says how {name!r} depends on its parents"
-    return (
+        return DataError(
+            f"no row has a weight, so nothing says how {name!r} depends on its parents"
+        )
+    return UnboundedError(
         f"the likelihood of {name!r} has no bound: it is constant in the rows that count for it, "
         f"or a linear function of its parents, or they are of each other, or the rows are too few "
-        f"for so many parents; leave out a column, or give a prior, {option('prior', 'bge')}"
+        f"for so many parents",
+        f"leave out a column, or give a prior, {option('prior', 'bge')}",
     )
 
 

@@ -23,6 +23,7 @@ from jensen.q_graph.constraints import (
     read_order,
     restrict,
 )
+from jensen.q_graph.learned_columns import learned_columns
 from jensen.q_graph.posterior import ExactPosterior, SampledPosterior, StructurePosterior
 from jensen.q_graph.posterior.exact import ExactSums
 from jensen.q_graph.posterior.model_averages import ScoredTable
@@ -166,7 +167,11 @@ def structure_posterior(
     >>> abs(sampled.edge_probability("Cancer", "Xray") - 0.644) < 0.05
     True
     """
-    data = as_table(table)
+    rules = {"required": required, "forbidden": forbidden, "tiers": tiers}
+    beside = {"interventions": interventions, "prior_network": prior_network, "prior": prior}
+    order = {"known_order": known_order, "candidates": candidates}
+    data, known = learned_columns(as_table(table), {**rules, **beside, **order})
+    rules = {name: known[name] for name in rules}
     of_score = {
         "score": score,
         "equivalent_sample_size": equivalent_sample_size,
@@ -178,7 +183,6 @@ def structure_posterior(
     way = _read_method(method, known_order)
     kept = ScoredTable(data, of_score)
     scorer = kept.scorer()
-    rules = {"required": required, "forbidden": forbidden, "tiers": tiers}
     given = _read_graphs(scorer, way, prior, max_parents, known_order, rules)
     settings = {"method": way, "prior": _plain_prior(given.chosen), "max_parents": max_parents}
     if given.order is not None:
