@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 import jensen as jn
 from jensen.exceptions import DataError, DataWarning, JensenError
 from jensen.inference import completed_cells
-from jensen.inference.completed_cells import Theta, complete_cells, expected_moments
+from jensen.inference.completed_cells import CellParameters, complete_cells, expected_moments
 
 CARDS = {"K": 2, "L": 3}
 HERE = "K -> x; x -> y; L -> y; K -> L"
@@ -41,7 +41,7 @@ def brute_force(layout, other, theta, rows):
 def test_expected_statistics_of_any_graph_equal_brute_force(graph):
     rng = np.random.default_rng(0)
     dag, layout = layout_of(HERE, CARDS)
-    theta = Theta(*random_t(layout, rng, is_mean=True))
+    theta = CellParameters(*random_t(layout, rng, is_mean=True))
     rows = all_gaps(layout, rng)
     completed = complete_cells(layout, dag.nodes, theta, rows, (), rng)
     assert completed.is_exact
@@ -57,7 +57,7 @@ def test_draws_stand_for_rows_with_too_many_completions(monkeypatch):
     monkeypatch.setattr(completed_cells, "DRAWS", 4000)
     rng = np.random.default_rng(0)
     dag, layout = layout_of(HERE, CARDS)
-    theta = Theta(*random_t(layout, rng, is_mean=False))
+    theta = CellParameters(*random_t(layout, rng, is_mean=False))
     rows = all_gaps(layout, rng)
     completed = complete_cells(layout, dag.nodes, theta, rows, (), rng)
     assert not completed.is_exact

@@ -24,7 +24,7 @@ from jensen.exceptions import DataError, UnboundedError
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.graphs import DAG
 from jensen.models.gaussian_network import (
-    CellUnit,
+    PatternUnit,
     RegressionNetwork,
     Regressions,
     encode,
@@ -187,7 +187,7 @@ class IncompleteNumbers:
         """Expected statistics as they are: they have no zeros at which EM would stay."""
         at = fitted.model.potentials(fitted.state.t)
 
-        def visit(number: int, unit: CellUnit, kept: None) -> tuple[Array, None]:
+        def visit(number: int, unit: PatternUnit, kept: None) -> tuple[Array, None]:
             return exact(at(unit), None, None).moments, None
 
         found = np.zeros((len(self.sets), *2 * (len(self.varying) + 1,)))
