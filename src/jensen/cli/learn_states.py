@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jensen.cli import inputs
 from jensen.cli.command import Given
-from jensen.cli.table_rows import Sequences, find_sequences, require_numbers
+from jensen.cli.table_rows import RowSequences, find_sequences, require_numbers
 from jensen.exceptions import JensenError, StoppedError
 from jensen.models.emissions.registry import EMISSIONS, owner_of
 
@@ -185,7 +185,7 @@ def _mixture(n_states: int, choices: dict[str, Any], given: Given, table: Table)
 
 
 def _chain(
-    n_states: int, choices: dict[str, Any], given: Given, table: Table, sequences: Sequences
+    n_states: int, choices: dict[str, Any], given: Given, table: Table, sequences: RowSequences
 ) -> tuple[Any, dict[str, Any]]:
     """A hidden Markov model, and what its `fit` takes."""
     from jensen.estimators.chain_choices import emission_of

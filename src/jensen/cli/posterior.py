@@ -70,7 +70,7 @@ def _check_files(given: Given) -> None:
 
     if given.output not in (None, "-"):
         io.check_path(given.output, holds="posterior over graphs")
-    outputs.check_files(given)
+    given.check_files()
 
 
 def _read_candidates(texts: list[str]) -> int | dict[str, list[str]] | None:

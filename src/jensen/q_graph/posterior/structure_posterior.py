@@ -203,7 +203,7 @@ def structure_posterior(
     return _sample(kept, scorer, given, choices, settings, random_state, progress)
 
 
-class _Graphs(NamedTuple):
+class _GraphChoices(NamedTuple):
     """Which graphs there are, and how probable each is before any data are seen."""
 
     chosen: Any  # the prior, as the caller wrote it
@@ -226,7 +226,7 @@ def _read_graphs(
     max_parents: int | None,
     known_order: Any,
     rules: Mapping[str, Any],
-) -> _Graphs:
+) -> _GraphChoices:
     """Read the prior, the constraints and the known order."""
     names = scorer.names
     if prior is None:
@@ -242,20 +242,20 @@ def _read_graphs(
         )
     constraints = restrict(add_certain_edges(names, given, read), scorer)
     if known_order is None:
-        return _Graphs(prior, read, constraints, None)
+        return _GraphChoices(prior, read, constraints, None)
     if read.prior.counts_orders:
         raise GraphError(
             f"{for_reader(f'prior={prior!r}', '--graph-prior order')} counts orders, and with "
             f"{keyword('known_order')} there is one: use another prior"
         )
     order = read_order(names, known_order)
-    return _Graphs(prior, read, follow_order(constraints, names, order), order)
+    return _GraphChoices(prior, read, follow_order(constraints, names, order), order)
 
 
 def _sample(
     kept: ScoredTable,
     scorer: Scorer,
-    given: _Graphs,
+    given: _GraphChoices,
     choices: ChainChoices,
     settings: dict[str, Any],
     random_state: Any,
