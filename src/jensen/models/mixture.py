@@ -13,7 +13,7 @@ from jensen.data.number_rows import NumberBlock, NumberRows
 from jensen.families.dirichlet import dirichlet
 from jensen.families.tied import select_states
 from jensen.models.emissions import Emission
-from jensen.models.emissions.building import hold_parts
+from jensen.models.emissions.derived import hold_parts
 from jensen.models.protocol import Data
 from jensen.models.state_model import (
     StateModel,
@@ -154,4 +154,6 @@ class Mixture(StateModel[Mixed, MixtureUnit]):
         if missing.any():
             order = np.lexsort(missing.T)
             values, weight = values[order], weight[order]
+            # a row that shows nothing integrates to one before any bound is taken
+            weight = np.where(missing[order].all(1), 0.0, weight)
         return MixtureUnit(self.emission.encode(values), weight)
