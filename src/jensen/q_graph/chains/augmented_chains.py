@@ -162,4 +162,4 @@ class AugmentedTask(Task[AugmentedState]):
 def joined_of(parents: NDArray[np.uint64]) -> Flags:
     """(n, n) [parent, child] from bits (n, words)."""
     bits = np.arange(len(parents), dtype=np.uint64)
-    return ((parents[:, bits // 64] >> bits % 64) & 1 == 1).T
+    return np.asarray((parents[:, bits // 64] >> bits % 64) & 1 == 1).T

@@ -223,7 +223,7 @@ class AugmentedTables:
     @cached_property
     def _groups(self) -> tuple[tuple[int, NDArray[np.intp]], ...]:
         """The same for rows that miss something."""
-        holes = (self._codes < 0).any(1)
+        holes = np.any(self._codes < 0, axis=1)
         groups = ((v, rows[holes[rows]]) for v, rows in self._all_groups)
         return tuple((v, rows) for v, rows in groups if len(rows))
 

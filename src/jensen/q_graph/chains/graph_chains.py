@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -191,8 +191,9 @@ def sample_graphs(
     checkpoint
         The file to resume from, and the fingerprint of data and settings.
     """
+    any_task: Task[Any] = task
     outcome = run(
-        task,
+        any_task,
         number_streams(rng, task.plan.n_chains),
         name="samples",
         progress=progress,
