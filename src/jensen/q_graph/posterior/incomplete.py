@@ -14,19 +14,30 @@ from tqdm import tqdm
 
 from jensen.data import Table, as_table
 from jensen.data.fill_missing import put_back
-from jensen.exceptions import DataError, JensenError
+from jensen.exceptions import DataError, GraphError, JensenError
 from jensen.graphs import DAG
 from jensen.inference.fitted import FittedNetwork
 from jensen.inference.network import Network
+from jensen.q_graph.chains.augmented_chains import AugmentedTask
 from jensen.q_graph.chains.augmented_rows import AugmentedRows, read_rows
+from jensen.q_graph.chains.graph_chains import ChainChoices, sample_graphs
+from jensen.q_graph.chains.kinds import KINDS
+from jensen.q_graph.chains.sampled import collect_samples
+from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.posterior.answers import AveragedDistribution, AveragedGaussian
 from jensen.q_graph.posterior.averages import mixed, read_positions
 from jensen.q_graph.posterior.graph_samples import Array, GraphSamples
 from jensen.q_graph.posterior.listed import ListedPosterior
 from jensen.q_graph.posterior.predictions import ask_regressions, ask_tables
 from jensen.q_graph.posterior.sampled import FinishedChains, SampledPosterior
+from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.registry import OF_NUMBERS
-from jensen.support.arguments import as_generator, check_whole
+from jensen.support.arguments import as_generator, check_whole, generator_state
+from jensen.support.fields import leaves
+from jensen.support.fingerprint import fingerprint
+from jensen.support.text import for_reader, keyword, option
+
+ORDERS = "prior='order'"
 
 SEED = 0x9057
 """Of the parameters of samples, which are drawn when they are asked for."""
@@ -216,3 +227,64 @@ class IncompletePosterior(SampledPosterior):
         for at in tqdm(places.tolist(), desc="graphs", disable=not progress, delay=1.0):
             graph = samples.members[samples.graphs[samples.which.ravel()[at]]]
             yield rows.network(graph.T, missing[at], np.random.default_rng([SEED, at]))
+
+
+def read_holes(
+    table: Any, data: Table, method: str, of_score: Mapping[str, Any], choices: ChainChoices
+) -> GivenRows:
+    """Rows with holes; refused with methods and choices that need complete ones."""
+    if method not in ("partition", "structure"):
+        raise JensenError(
+            f"{option('method', method)} needs complete rows, and values are missing: use "
+            f"{option('method', 'partition')}, whose chains draw what is missing too"
+        )
+    if of_score["prior_network"] is not None:
+        raise JensenError(f"{keyword('prior_network')} needs complete rows, and values are missing")
+    if choices.temperatures not in (None, 1):
+        raise JensenError(
+            f"{keyword('temperatures')} needs complete rows, for copies of a chain would have "
+            f"missing values of their own: leave it out"
+        )
+    left_out = ("missing", "prior_network")
+    chosen = {name: value for name, value in of_score.items() if name not in left_out}
+    return GivenRows(table, data, read_rows(data, **chosen))
+
+
+def sample_holes(
+    rows: GivenRows,
+    prior: GraphPrior,
+    constraints: Constraints,
+    choices: ChainChoices,
+    settings: dict[str, Any],
+    random_state: Any,
+    progress: bool,
+) -> IncompletePosterior:
+    """Sample graphs and missing values by chains."""
+    rng = as_generator(random_state)
+    method, checkpoint = settings["method"], choices.checkpoint
+    if prior.counts_orders:
+        raise GraphError(
+            f"{for_reader(ORDERS, '--graph-prior order')} needs complete rows, and values "
+            f"are missing: use another prior"
+        )
+    kind = KINDS[method]
+    plan = choices.plan(method, kind.cycle_length)
+    listed = choices.listed(rows.rows.names)
+    seed = np.random.default_rng(0)  # candidates are the same for all seeds
+    task = AugmentedTask(kind, rows.rows, prior, constraints, plan, listed, choices.outside, seed)
+    file = None
+    if checkpoint is not None:
+        state = None if random_state is None else generator_state(rng)
+        known = rows.table.digest(), sorted(settings.items(), key=str), tuple(task.raw.candidates)
+        file = (
+            checkpoint,
+            fingerprint(rows.rows.names, *leaves(tuple(task.raw)), known, plan, state),
+        )
+    chains = sample_graphs(task, rng, progress=progress, checkpoint=file)
+    found = collect_samples(
+        task, chains, rows.rows.scorer(chains.rest[0][0]), constraints, is_weighted=False
+    )
+    settings |= plan.settings(kind.cycle_length)
+    post = IncompletePosterior(found, np.array(chains.rest), settings, rows)
+    post.warn()
+    return post

@@ -10,8 +10,6 @@ from tqdm import tqdm
 
 from jensen.data import Table, as_table
 from jensen.exceptions import GraphError, JensenError
-from jensen.q_graph.chains.augmented_chains import AugmentedTask
-from jensen.q_graph.chains.augmented_rows import read_rows
 from jensen.q_graph.chains.graph_chains import ChainChoices, GraphChainTask, sample_graphs
 from jensen.q_graph.chains.kinds import KINDS
 from jensen.q_graph.chains.raw_weights import raw_weights
@@ -28,7 +26,7 @@ from jensen.q_graph.constraints import (
 )
 from jensen.q_graph.posterior import ExactPosterior, SampledPosterior, StructurePosterior
 from jensen.q_graph.posterior.exact import ExactSums
-from jensen.q_graph.posterior.incomplete import GivenRows, IncompletePosterior
+from jensen.q_graph.posterior.incomplete import read_holes, sample_holes
 from jensen.q_graph.posterior.model_averages import ScoredTable
 from jensen.q_graph.sums.exact_posterior import exact_posterior
 from jensen.q_graph.sums.known_order import known_order_posterior
@@ -194,7 +192,7 @@ def structure_posterior(
     rules = {"required": required, "forbidden": forbidden, "tiers": tiers}
     rows = None
     if missing == "data-augmentation" and data.n_missing(_variables(data, interventions)):
-        rows = _read_holes(table, data, way, of_score, choices)
+        rows = read_holes(table, data, way, of_score, choices)
         scorer, kept = rows.rows.scorer(rows.rows.begin(np.random.default_rng(0))), None
     else:
         kept = ScoredTable(data, of_score)
@@ -214,8 +212,10 @@ def structure_posterior(
             exact, scorer, settings, random_state=draws, source=data.source, data=kept
         )
     if rows is not None:
+        _check_path(checkpoint)
         settings |= {"missing": missing, "rows": data.digest()}
-        return _sample_holes(rows, scorer, given, choices, settings, random_state, progress)
+        prior, allowed = given.read.prior, given.constraints
+        return sample_holes(rows, prior, allowed, choices, settings, random_state, progress)
     assert kept is not None
     return _sample(kept, scorer, given, choices, settings, random_state, progress)
 
@@ -224,27 +224,6 @@ def _variables(data: Table, interventions: Any) -> list[str]:
     """The columns that are variables."""
     of = interventions if isinstance(interventions, str) else None
     return [name for name in data.names if name != of]
-
-
-def _read_holes(
-    table: Any, data: Table, method: str, of_score: Mapping[str, Any], choices: ChainChoices
-) -> GivenRows:
-    """Rows with holes; refused with methods and choices that need complete ones."""
-    if method not in ("partition", "structure"):
-        raise JensenError(
-            f"{option('method', method)} needs complete rows, and values are missing: use "
-            f"{option('method', 'partition')}, whose chains draw what is missing too"
-        )
-    if of_score["prior_network"] is not None:
-        raise JensenError(f"{keyword('prior_network')} needs complete rows, and values are missing")
-    if choices.temperatures not in (None, 1):
-        raise JensenError(
-            f"{keyword('temperatures')} needs complete rows, for copies of a chain would have "
-            f"missing values of their own: leave it out"
-        )
-    left_out = ("missing", "prior_network")
-    chosen = {name: value for name, value in of_score.items() if name not in left_out}
-    return GivenRows(table, data, read_rows(data, **chosen))
 
 
 class _Graphs(NamedTuple):
@@ -331,44 +310,6 @@ def _sample(
     found = collect_samples(task, chains, scorer, constraints, is_weighted)
     settings |= plan.settings(kind.cycle_length)
     post = SampledPosterior(found, scorer, settings, source=kept.table.source, data=kept)
-    post.warn()
-    return post
-
-
-def _sample_holes(
-    rows: GivenRows,
-    scorer: Scorer,
-    given: _Graphs,
-    choices: ChainChoices,
-    settings: dict[str, Any],
-    random_state: Any,
-    progress: bool,
-) -> IncompletePosterior:
-    """Sample graphs and missing values by chains."""
-    rng = as_generator(random_state)
-    method, checkpoint = settings["method"], choices.checkpoint
-    kind, read, constraints = KINDS[method], given.read, given.constraints
-    if read.prior.counts_orders:
-        raise GraphError(
-            f"{for_reader(f'prior={given.chosen!r}', '--graph-prior order')} needs complete rows, "
-            f"and values are missing: use another prior"
-        )
-    plan = choices.plan(method, kind.cycle_length)
-    _check_path(checkpoint)
-    listed = choices.listed(scorer.names)
-    seed = np.random.default_rng(0)  # candidates are the same for all seeds
-    task = AugmentedTask(
-        kind, rows.rows, read.prior, constraints, plan, listed, choices.outside, seed
-    )
-    file = None
-    if checkpoint is not None:
-        state = None if random_state is None else generator_state(rng)
-        known = rows.table.digest(), sorted(settings.items(), key=str), tuple(task.raw.candidates)
-        file = checkpoint, fingerprint(scorer.names, *leaves(tuple(task.raw)), known, plan, state)
-    chains = sample_graphs(task, rng, progress=progress, checkpoint=file)
-    found = collect_samples(task, chains, scorer, constraints, is_weighted=False)
-    settings |= plan.settings(kind.cycle_length)
-    post = IncompletePosterior(found, np.array(chains.rest), settings, rows)
     post.warn()
     return post
 
