@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from jensen.cli import inputs, options, outputs
 from jensen.cli.command import OUTPUT, SAMPLING, STRUCTURE, Command, Given, Option
-from jensen.cli.describe_posterior import THRESHOLD, show, summary
+from jensen.cli.describe_posterior import show, summary
 from jensen.cli.learn_options import OPTIONS as LEARN_OPTIONS
 from jensen.cli.learn_refusals import Retry, read_kinds, refuse_empty, refuse_missing
 from jensen.cli.structure import (
@@ -21,7 +21,7 @@ from jensen.cli.structure import (
 )
 from jensen.exceptions import JensenError
 from jensen.scores.registry import DEFAULTS, SAMPLE_SIZED
-from jensen.support.text import either, plural
+from jensen.support.text import LIKELY, either, plural
 
 if TYPE_CHECKING:
     from jensen.data import Table
@@ -71,7 +71,7 @@ def _check_files(given: Given) -> None:
 
     if given.output not in (None, "-"):
         io.check_path(given.output, holds="posterior over graphs")
-    outputs.check_files(given)
+    given.check_files()
 
 
 def _read_candidates(texts: list[str]) -> int | dict[str, list[str]] | None:
@@ -104,13 +104,14 @@ def _read(given: Given) -> Table:
     )
     if table.weights is not None:
         table = table.take(table.weights > 0.0)
+    table = inputs.without_row_names(table, given)
     names = [name for name in table.names if name != given.interventions]
     if len(names) < 2:
         raise JensenError(f"an edge joins two columns, and here is {plural(len(names), 'column')}")
     split_interventions(table, given.interventions)  # refused before gaps are looked for
     retry = Retry(given)
     refuse_empty(table, names, retry)
-    table = read_kinds(table, names, retry)
+    table = read_kinds(table, names)
     rows = table.complete_rows(names) if given.complete_rows else table
     needs_values = given.method in ("exact", "order") or given.known_order is not None
     has_gaps = needs_values and bool(rows.n_missing(names)) and not given.available_case
@@ -296,7 +297,7 @@ COMMAND = Command(
             OUTPUT,
             kind=float,
             metavar="P",
-            default=THRESHOLD,
+            default=LIKELY,
             at_least=0.0,
             at_most=1.0,
         ),

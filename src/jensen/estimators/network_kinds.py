@@ -252,6 +252,7 @@ class FitOutcome(NamedTuple):
     graph: DAG
     network: FittedNetwork
     report: FitReport
+    problem: Problem
 
 
 def fit_network(
@@ -268,7 +269,12 @@ def fit_network(
     given = net.get_params()
     graph = given.pop("graph")
     choices = NetworkSettings(**{**given, "hidden": given["hidden"] or {}})
-    rows = _with_numbers(as_rows(table), graph)
+    rows: RowSource = as_rows(table)
+    if graph is None and learned is None:
+        from jensen.q_graph.learned_columns import learned_columns
+
+        rows, _ = learned_columns(rows, {"interventions": interventions})
+    rows = _with_numbers(rows, graph)
     if isinstance(graph, PDAG):
         graph = _extended(graph, rows)
     task = FittingTask(rows, choices, interventions, checkpoint)
@@ -278,6 +284,7 @@ def fit_network(
         found = _fit_both(task) if graph is None else _fit(graph, task)
     net.graph_, net.network_ = found.graph, found.network
     found.report.set_on(net, choices)
+    net.hold_rows(found.problem)
 
 
 def network_problem(net: BayesianNetwork, table: Any, interventions: Any = None) -> Problem:
@@ -382,7 +389,7 @@ def _fit(graph: DAG, task: FittingTask, *, is_learned: bool = False) -> FitOutco
     if is_learned and isinstance(graph.info, StructuralInfo) and task.choices.n_init == 1:
         problem = _begin_at(problem, graph.info.expected)
     network, report = learn(problem, task.checkpoint)
-    return FitOutcome(graph, network, report)
+    return FitOutcome(graph, network, report, problem)
 
 
 def _begin_at(problem: Problem, expected: Any) -> Problem:

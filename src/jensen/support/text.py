@@ -12,10 +12,11 @@ first one, as Python does; the command line shows the second one.
 from __future__ import annotations
 
 import difflib
-import functools
+import math
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Sequence
+from itertools import accumulate
+from typing import Any
 
 Say = Callable[..., str]
 """Spells choices, given by their names."""
@@ -140,25 +141,50 @@ def _shell_word(value: str) -> str:
     return "tab" if value == "\t" else shlex.quote(value)
 
 
-def grid(rows: Iterable[Sequence[str]], *, left: int, rule: bool = False) -> str:
+LIKELY = 0.1
+"""Edges that are more probable are listed and drawn, here and on the command line."""
+PAGE = 100
+"""Characters in a line of a wide table."""
+
+
+def grid(
+    rows: Iterable[Sequence[str]], *, left: int, rule: bool = False, page: int | None = None
+) -> str:
     """Align rows of cells; the first `left` columns to the left, the rest to the right.
+
+    Columns for which a page has no room are left out, and a line under the table says so.
 
     >>> print(grid([["a", "p"], ["long", "0.5"]], left=1))
     a       p
     long  0.5
+    >>> print(grid([["a", "b", "c", "d"], ["1", "2", "3", "4"]], left=1, page=5))
+    a  b
+    1  2
+    ... and 2 columns more
     """
     lines = [list(row) for row in rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    kept = columns_of_page(widths, left, page)
     shown = []
     for line in lines:
         cells = [
             cell.ljust(width) if k < left else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
+            for k, (cell, width) in enumerate(zip(line[:kept], widths[:kept], strict=True))
         ]
         shown.append("  ".join(cells).rstrip())
     if rule and shown:
         shown.insert(1, "-" * max(map(len, shown)))
+    if kept < len(widths):
+        shown.append(f"... and {plural(len(widths) - kept, 'column')} more")
     return "\n".join(shown)
+
+
+def columns_of_page(widths: Sequence[int], left: int, page: int | None) -> int:
+    """How many columns of these widths a page has room for; one beside the first at least."""
+    if page is None:
+        return len(widths)
+    ends = accumulate(width + 2 for width in widths)
+    return max(sum(end - 2 <= page for end in ends), min(left + 1, len(widths)))
 
 
 def some(items: Iterable[object], most: int = 8) -> str:
@@ -218,6 +244,15 @@ def plural(n: int, noun: str) -> str:
     ('1 row', '2,000 rows')
     """
     return f"{n:,} {noun if n == 1 else many(noun)}"
+
+
+def show_number(value: float) -> str:
+    """Whole numbers in full, others with six digits after the point.
+
+    >>> show_number(12.0), show_number(0.5)
+    ('12', '0.500000')
+    """
+    return f"{value:.0f}" if math.isfinite(value) and value == int(value) else f"{value:.6f}"
 
 
 def many(noun: str) -> str:
@@ -289,34 +324,6 @@ def called_here(word: object, known: Iterable[str]) -> str:
             return f"; {text!r} is {name!r} here"
     near = nearest(text, names)
     return f"; did you mean {near[0]!r}?" if near else ""
-
-
-def answers_to(**words: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """A constructor that answers keywords of other libraries with what they are called here."""
-
-    def decorate(init: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(init)
-        def wrapped(self: Any, *args: Any, **choices: Any) -> None:
-            for name in choices:
-                if name in words:
-                    raise TypeError(f"{type(self).__name__} has no {name}=: it is {words[name]}")
-            init(self, *args, **choices)
-
-        return wrapped
-
-    return decorate
-
-
-class AnswersToPeers:
-    """Attributes of other libraries are answered with what they are called here."""
-
-    _peer_words: ClassVar[Mapping[str, str]] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        if name in self._peer_words:
-            words = self._peer_words[name]
-            raise AttributeError(f"{type(self).__name__} has no {name!r}: it is {words}")
-        return object.__getattribute__(self, name)  # raises what it raised before
 
 
 def _letters(text: str) -> str:

@@ -180,11 +180,15 @@ class IncompletePosterior(SampledPosterior):
             Choices of the score that are no plain data: interventions.
         """
         data, settings = as_table(table), self.settings
-        if settings.get("rows") != data.digest():
+        absent = [name for name in self.names if name not in data]
+        if absent or settings.get("rows") != data.select(self.names).digest():
             raise DataError("these are not the data of this posterior: the rows are others")
         named = {name: settings[name] for name in OF_SCORE if settings.get(name) is not None}
+        named |= choices
+        beside = named.get("interventions")
+        columns = [*self.names, *([beside] if isinstance(beside, str) else ())]
         other = copy.copy(self)
-        other._rows = GivenRows(table, data, read_rows(data, **named | choices))
+        other._rows = GivenRows(table, data, read_rows(data.select(columns), **named))
         other._source = data.source
         return other
 

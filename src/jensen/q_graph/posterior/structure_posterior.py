@@ -24,6 +24,7 @@ from jensen.q_graph.constraints import (
     read_order,
     restrict,
 )
+from jensen.q_graph.learned_columns import learned_columns
 from jensen.q_graph.posterior import ExactPosterior, SampledPosterior, StructurePosterior
 from jensen.q_graph.posterior.exact import ExactSums
 from jensen.q_graph.posterior.incomplete import read_holes, sample_holes
@@ -176,7 +177,11 @@ def structure_posterior(
     >>> abs(sampled.edge_probability("Cancer", "Xray") - 0.644) < 0.05
     True
     """
-    data = as_table(table)
+    rules = {"required": required, "forbidden": forbidden, "tiers": tiers}
+    beside = {"interventions": interventions, "prior_network": prior_network, "prior": prior}
+    order = {"known_order": known_order, "candidates": candidates}
+    data, known = learned_columns(as_table(table), {**rules, **beside, **order})
+    rules = {name: known[name] for name in rules}
     of_score = {
         "score": score,
         "equivalent_sample_size": equivalent_sample_size,
@@ -189,7 +194,6 @@ def structure_posterior(
     choices = ChainChoices(
         candidates, outside, n_samples, n_chains, burn_in, thin, temperatures, checkpoint
     )
-    rules = {"required": required, "forbidden": forbidden, "tiers": tiers}
     rows = None
     if missing == "data-augmentation" and data.n_missing(_variables(data, interventions)):
         rows = read_holes(table, data, way, of_score, choices)
@@ -213,7 +217,7 @@ def structure_posterior(
         )
     if rows is not None:
         _check_path(checkpoint)
-        settings |= {"missing": missing, "rows": data.digest()}
+        settings |= {"missing": missing, "rows": data.select(scorer.names).digest()}
         prior, allowed = given.read.prior, given.constraints
         return sample_holes(rows, prior, allowed, choices, settings, random_state, progress)
     assert kept is not None
@@ -226,7 +230,7 @@ def _variables(data: Table, interventions: Any) -> list[str]:
     return [name for name in data.names if name != of]
 
 
-class _Graphs(NamedTuple):
+class _GraphChoices(NamedTuple):
     """Which graphs there are, and how probable each is before any data are seen."""
 
     chosen: Any  # the prior, as the caller wrote it
@@ -249,7 +253,7 @@ def _read_graphs(
     max_parents: int | None,
     known_order: Any,
     rules: Mapping[str, Any],
-) -> _Graphs:
+) -> _GraphChoices:
     """Read the prior, the constraints and the known order."""
     names = scorer.names
     if prior is None:
@@ -265,20 +269,20 @@ def _read_graphs(
         )
     constraints = restrict(add_certain_edges(names, given, read), scorer)
     if known_order is None:
-        return _Graphs(prior, read, constraints, None)
+        return _GraphChoices(prior, read, constraints, None)
     if read.prior.counts_orders:
         raise GraphError(
             f"{for_reader(f'prior={prior!r}', '--graph-prior order')} counts orders, and with "
             f"{keyword('known_order')} there is one: use another prior"
         )
     order = read_order(names, known_order)
-    return _Graphs(prior, read, follow_order(constraints, names, order), order)
+    return _GraphChoices(prior, read, follow_order(constraints, names, order), order)
 
 
 def _sample(
     kept: ScoredTable,
     scorer: Scorer,
-    given: _Graphs,
+    given: _GraphChoices,
     choices: ChainChoices,
     settings: dict[str, Any],
     random_state: Any,
