@@ -9,11 +9,12 @@ from scipy.special import logsumexp
 from scipy.stats import chi2
 
 import jensen as jn
-from jensen.q_graph.chains.augmented_chains import AugmentedTask
+from jensen.q_graph.chains.augmented_chains import AugmentedTask, joined_of
 from jensen.q_graph.chains.augmented_rows import read_rows
 from jensen.q_graph.chains.graph_chains import ChainPlan
 from jensen.q_graph.chains.kinds import KINDS
 from jensen.q_graph.constraints import read_constraints
+from jensen.runs.diagnostics import correlation_time
 from jensen.runs.runner import number_streams, run
 from jensen.scores.graph_priors import read_prior
 from jensen.scores.make_scorer import make_scorer
@@ -53,7 +54,7 @@ def test_pairs_of_graph_and_completion_are_as_frequent_as_they_are_probable():
         pairs += [(graph, (float(first), float(second))) for graph in totals]
         logs += totals.values()
     p = dict(zip(pairs, np.exp(np.array(logs) - logsumexp(logs)), strict=True))
-    task, rows = chain_of(read_rows(table), "partition", 3, 2500, 5)
+    task, rows = chain_of(read_rows(table), "partition", 3, 1500, 5)
     bits = rows[:, 2 : task.end].copy().view(np.uint64).astype(int)
     seen = {}
     # cells are numbered row by row: c of row 3 comes before a of row 4
@@ -94,7 +95,7 @@ def test_graphs_are_as_probable_as_quadrature_over_a_missing_number_says():
         for child, parents in enumerate(graph):
             edges[list(parents), child] += share
     data = dict(zip("abc", holes.T, strict=True))
-    post = jn.structure_posterior(data, n_samples=400, thin=40, n_chains=2, random_state=1)
+    post = jn.structure_posterior(data, n_samples=250, thin=40, n_chains=2, random_state=1)
     errors = np.maximum(post.edge_errors, 1e-3)
     assert (np.abs(post.edge_matrix - edges) <= 4.0 * errors).all()
 
@@ -115,7 +116,7 @@ def test_published_rows_with_six_holes(kind):
         ]
     )
     thin = {"partition": 40, "structure": 202}[kind]
-    post = jn.structure_posterior(table, kind, n_samples=600, n_chains=2, thin=thin, random_state=2)
+    post = jn.structure_posterior(table, kind, n_samples=300, n_chains=2, thin=thin, random_state=2)
     assert (np.abs(post.edge_matrix - exact) <= 4.0 * post.edge_errors + 1e-9).all()
 
 
@@ -130,3 +131,32 @@ def test_rows_that_were_set_tell_their_variable_nothing():
     draws = [rows.draw(joined, np.zeros(1), np.random.default_rng(k))[0] for k in range(400)]
     # six of twelve completed values are 1; a, which is b elsewhere, would tell that it is 0
     assert abs(np.mean(draws) - 0.5) < 4.0 * np.sqrt(0.25 / 400)
+
+
+def test_rounds_leave_the_joint_distribution_alone():
+    """Geweke's test: rows are drawn given (G, θ), cells blanked, a round made, and so on."""
+    rng, holes = np.random.default_rng(11), np.random.default_rng(1).random((6, 3)) < 0.3
+    states = {x: ["0", "1"] for x in "abc"}
+
+    def blanked(codes):
+        labels = np.where(holes, None, codes.astype(int).astype(str).astype(object))
+        return read_rows(jn.Table(dict(zip("abc", labels.T, strict=True)), states=states))
+
+    rules, prior = read_constraints("abc"), read_prior("uniform", "abc").prior
+    plan = ChainPlan(1, 1, 0, 1)
+    rows = blanked(rng.integers(0, 2, holes.shape))
+    task = AugmentedTask(KINDS["partition"], rows, prior, rules, plan, None, None, rng)
+    state, found = task.begin(0, number_streams(rng, 1)[0]), []
+    for _ in range(700):
+        state, row = task._round(state, rng)
+        found.append(joined_of(row[2 : task.end].copy().view(np.uint64).reshape(3, 1)))
+        network = task.rows.network(found[-1], state.missing, rng)
+        new = network.sample(len(holes), {}, {}, rng)
+        codes = np.stack([new.column(x).data for x in "abc"], 1)
+        task.rows = blanked(codes)
+        state = state._replace(missing=codes[holes].astype(float))
+    edges = np.array(found)[None][:, :, ~np.eye(3, dtype=bool)].astype(float)
+    has = [[u in graph[v] for u, v in product(range(3), repeat=2) if u != v] for graph in THREE]
+    p = np.mean(has, axis=0)
+    size = edges.shape[1] / correlation_time(edges)
+    assert np.abs((edges.mean((0, 1)) - p) / np.sqrt(p * (1 - p) / size)).max() < 4.0
