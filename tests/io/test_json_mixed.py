@@ -31,6 +31,8 @@ def test_there_and_back(tmp_path, choices):
     net.save(tmp_path / "net.json")
     again = jn.load(tmp_path / "net.json")
     assert net.equals(again)
+    assert again.network_.strength == net.network_.strength
+    assert (net.network_.strength is None) == (not choices)
     assert again.query("x", {"y": 1e4}).mean == net.query("x", {"y": 1e4}).mean
     again.save(tmp_path / "again.json")
     assert (tmp_path / "net.json").read_text() == (tmp_path / "again.json").read_text()

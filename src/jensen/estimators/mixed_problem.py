@@ -94,9 +94,10 @@ def mixed_problem(
     units = Units((counted, *incomplete), rows.total_weight, is_complete=not incomplete)
     hidden = tuple(u for u, v in enumerate(layout.labels) if graph.nodes[v] not in rows)
     kind = TableKind(choices.mode, _known_tables(layout, graph, variables, choices))
+    prior, strength = _prior(layout, graph, choices, counted.stats, summary, kind)
     model = MixedRegressionNetwork(
         layout,
-        _prior(layout, graph, choices, counted.stats, summary, kind),
+        prior,
         graph,
         variables,
         shift,
@@ -104,6 +105,7 @@ def mixed_problem(
         may_relabel=choices.start is None,
         constants=found.constants,
         kind=kind,
+        strength=strength,
     )
     starts = _starts(model, rows, summary, found)
     source = CountedRows(rows, found.targets)
@@ -209,10 +211,13 @@ def _prior(
     seen: MixedMoments,
     summary: ColumnSummary,
     kind: TableKind,
-) -> MixedParameters:
-    """Of the tables BDeu, or one concentration; of every regression the unit-free prior."""
+) -> tuple[MixedParameters, float | None]:
+    """Of the tables BDeu, or one concentration; of every regression the unit-free prior.
+
+    And the strength of the latter, None if there is no prior, or no number.
+    """
     if choices.prior is None and choices.algorithm.seeks_mode:
-        return MixedParameters(None, None)
+        return MixedParameters(None, None), None
     given = choices.prior if isinstance(choices.prior, Mapping) else {}
     labels = [graph.nodes[v] for v in layout.labels]
     chosen, size = given.get("concentration", "bdeu"), choices.equivalent_sample_size
@@ -237,7 +242,9 @@ def _prior(
         )
 
     strengths = (float(given["strength"]),) if "strength" in given else STRENGTHS
-    return MixedParameters(tables, max(map(of_strength, strengths), key=evidence))
+    priors = {strength: of_strength(strength) for strength in strengths}
+    best = max(priors, key=lambda strength: evidence(priors[strength]))
+    return MixedParameters(tables, priors[best]), best if measured.any() else None
 
 
 def _starts(

@@ -58,10 +58,7 @@ from jensen.support.text import grid, some
 
 if TYPE_CHECKING:
     from jensen.inference.distribution import Distribution, Distributions
-    from jensen.inference.number_mixture import (
-        MixtureDistributions,
-        NumberAnswer,
-    )
+    from jensen.inference.number_mixture import MixtureDistributions, NumberAnswer
 
 Array = NDArray[np.float64]
 
@@ -77,7 +74,7 @@ class MixedNetwork(FittedNetwork):
 
     `constants` are columns of numbers that did not vary in the data, with their values; they are
     not variables of the network. After Gibbs sampling `samples` holds the draws of all parameters:
-    tables, then the regressions of every number.
+    tables, then the regressions of every number. `strength` is that of the prior of the numbers.
     """
 
     format = "jensen-mixed-network"
@@ -94,6 +91,7 @@ class MixedNetwork(FittedNetwork):
     posteriors: MixedPosterior | None = None
     samples: Array | None = None  # (S, width)
     constants: Mapping[str, float] = field(default_factory=dict)
+    strength: float | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}  # nothing that was compiled
@@ -363,8 +361,9 @@ class MixedNetwork(FittedNetwork):
         return grid(rows, left=3, rule=True)
 
     def facts(self) -> dict[str, Any]:
-        """Columns that were left out because they did not vary, with their values."""
-        return {"constants": dict(self.constants)}
+        """Columns that did not vary and were left out, with their values; the prior's strength."""
+        strength = {} if self.strength is None else {"strength": self.strength}
+        return {"constants": dict(self.constants), **strength}
 
     def beliefs(self, given: Given, do: Given) -> dict[str, Any]:
         """The distribution of every variable; a known label is certain, a known number itself."""

@@ -54,7 +54,9 @@ COUNT = frozenset({"rate"})
 
 def plain_mixed_network(network: MixedNetwork) -> dict[str, Any]:
     """The network as a file holds it."""
-    found = {"constants": dict(network.constants)} if network.constants else {}
+    found: dict[str, Any] = {"constants": dict(network.constants)} if network.constants else {}
+    if network.strength is not None:
+        found["strength"] = network.strength
     return {**found, "variables": [mixed_entry(network, name) for name in network.graph.nodes]}
 
 
@@ -101,7 +103,7 @@ def _place(network: MixedNetwork, v: int) -> tuple[int, int]:
 
 def read_mixed_network(value: Checked) -> MixedNetwork:
     """A network from the values of a file; faults are refused with their path."""
-    members = value.fields({"variables"}, {"constants"})
+    members = value.fields({"variables"}, {"constants", "strength"})
     optional = LABEL | NUMBER | COUNT | {"cuts", "samples", "properties"}
     entries = read_entries(members["variables"], frozenset(), optional)
     labels: dict[str, Variable] = {}
@@ -115,6 +117,10 @@ def read_mixed_network(value: Checked) -> MixedNetwork:
     network = reader.network()
     if "constants" in members:
         network = replace(network, constants=read_constants(members["constants"], network))
+    if "strength" in members:
+        network = replace(network, strength=members["strength"].number())
+        if not members["strength"].number() > 0.0:
+            members["strength"].fail("must be above 0")
     return network
 
 

@@ -126,6 +126,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
     hidden: tuple[int, ...] = ()  # labels without values
     may_relabel: bool = False  # whether the states of these have no meaning of their own
     constants: Mapping[str, float] = field(default_factory=dict)  # columns that are left out
+    strength: float | None = None  # of the prior of the numbers
     kind: TableKind = LEARNED
 
     @cached_property
@@ -233,8 +234,9 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
         samples: Array | None = None,
     ) -> MixedNetwork:
         return MixedNetwork(
-            self.graph, self.variables, tables, numbers, posterior, samples, self.constants
-        )
+            self.graph, self.variables, tables, numbers, posterior, samples, self.constants,
+            self.strength,
+        )  # fmt: skip
 
     def _in_order(self, counts: Array, parameters: MixedParameters) -> MixedParameters:
         """Tables and regressions with the states of hidden labels by falling count."""
