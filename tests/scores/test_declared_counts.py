@@ -248,6 +248,8 @@ def test_questions_that_make_no_sense():
         net.log_likelihood({**{x: [y[0]] for x, y in columns().items()}, "n": [1.5]})
     with pytest.raises(JensenError, match="'n' is a number: see regression"):
         net.cpt("n")
+    with pytest.raises(JensenError, match="standard errors are not known of rates, and 'm' is a"):
+        net.standard_errors(table_of(columns()))
 
 
 def test_a_count_that_never_occurs_where_a_label_is():
