@@ -26,8 +26,9 @@ from jensen.inference import CPT, Network, TablePosterior
 from jensen.inference.fitted import FittedNetwork
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.regression import AnyPosterior, AnyRegression
+from jensen.support.arguments import AnswersToPeers, answers_to
 from jensen.support.json_values import as_checked
-from jensen.support.text import AnswersToPeers, answers_to, plural
+from jensen.support.text import plural
 
 if TYPE_CHECKING:
     from jensen.evidence.variational import BoundGap

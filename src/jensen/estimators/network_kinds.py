@@ -86,10 +86,9 @@ def kind_of_data(graph: DAG, table: RowSource) -> NetworkKind:
 
 def is_mixed(graph: DAG | PDAG, table: RowSource) -> bool:
     """Whether some nodes are numbers and others labels, or without a column; or some counts."""
-    if any(table.variable(x).is_declared for x in graph.nodes if x in table):
-        return True
-    kinds = {table.variable(x).kind if x in table else "" for x in graph.nodes}
-    return bool(kinds & {"continuous", "count"}) and bool(kinds & {"categorical", ""})
+    known = [table.variable(x) for x in graph.nodes if x in table]
+    are_labels = {v.kind == "categorical" for v in known} | {True} & {len(known) < len(graph.nodes)}
+    return len(are_labels) > 1 or any(v.is_declared for v in known)
 
 
 def is_gaussian(graph: DAG, table: RowSource) -> bool:
@@ -271,7 +270,12 @@ def fit_network(
     given = net.get_params()
     graph = given.pop("graph")
     choices = NetworkSettings(**{**given, "hidden": given["hidden"] or {}})
-    rows = _with_numbers(as_rows(table), graph)
+    rows: RowSource = as_rows(table)
+    if graph is None and learned is None:
+        from jensen.q_graph.learned_columns import learned_columns
+
+        rows, _ = learned_columns(rows, {"interventions": interventions})
+    rows = _with_numbers(rows, graph)
     if isinstance(graph, PDAG):
         graph = _extended(graph, rows)
     task = FittingTask(rows, choices, interventions, checkpoint)
