@@ -36,7 +36,7 @@ from jensen.scores.registry import (
     make_score,
 )
 from jensen.scores.row_statistics import RowStatistics
-from jensen.scores.scorer import Scorer
+from jensen.scores.scorer import FindsFunctions, Scorer, offered
 from jensen.scores.set_counter import MOST_COUNTS, SetCounter
 from jensen.scores.set_counts import Counts, FamilyCells, SetCounts
 from jensen.scores.table_checks import (
@@ -87,8 +87,8 @@ def make_scorer(
     )  # fmt: skip
     warn_of_row_names(data, counts=True)
     warn_of_constant_labels(data)
-    if isinstance(scorer, MixedScorer) and not are_drawn():
-        scorer.tell_of_functions()
+    if (able := offered(scorer, FindsFunctions)) is not None and not are_drawn():
+        able.tell_of_functions()
     return scorer
 
 
