@@ -34,7 +34,7 @@ from jensen.inference.gaussian_network import (
 )
 from jensen.inference.gaussian_queries import sample
 from jensen.inference.mixed_network import MixedNetwork
-from jensen.inference.mixed_parameters import NumberParameters, eta_at, numbers_at
+from jensen.inference.mixed_parameters import NumberParameters, eta_at, regressions_at
 from jensen.inference.regression import LinearRegression
 from jensen.models.emissions.gaussian_rows import patterns_of
 from jensen.models.protocol import Conjugate, Data
@@ -198,16 +198,16 @@ class RegressionNetwork(Conjugate[Regressions]):
     ) -> GaussianNetwork:
         """The network at the end of an ascent, of columns as they came."""
         if not is_posterior:
-            return self._network(state.t)
+            return self.network(state.t)
         standard = tuple(linear_regression.to_standard(eta) for eta in state.eta.regressions)
         network = point_network(self.graph, RegressionPosteriors(self.shift, standard))
         return replace(network, prior=self.held, constants=self.constants)
 
     def simulate(self, t: Regressions, n: int, rng: np.random.Generator) -> Array:
         """Rows (n, variables), in the units of the columns."""
-        return sample(self._network(t), n, None, None, rng)
+        return sample(self.network(t), n, None, None, rng)
 
-    def _network(self, t: Regressions) -> GaussianNetwork:
+    def network(self, t: Regressions) -> GaussianNetwork:
         """The network of one θ, of columns as they came."""
         graph, regressions = self.graph, []
         for name, one in zip(graph.nodes, self._numbers(t), strict=True):
@@ -219,7 +219,7 @@ class RegressionNetwork(Conjugate[Regressions]):
     def _numbers(self, t: Regressions) -> tuple[NumberParameters, ...]:
         """The regressions of all variables, of columns as they came."""
         pairs = enumerate(zip(t.regressions, self.parents, strict=True))
-        return tuple(numbers_at(part, self.shift, v, above) for v, (part, above) in pairs)
+        return tuple(regressions_at(part, self.shift, v, above) for v, (part, above) in pairs)
 
     # --- chains: intercept, slopes and variance of every regression ---
 
