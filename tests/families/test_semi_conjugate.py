@@ -5,8 +5,7 @@ import pytest
 from scipy.stats import gamma, norm
 
 import jensen as jn
-from jensen.models.emissions.building import make_emission, summary_for
-from jensen.models.emissions.registry import USUAL
+from jensen.models.emissions.registry import USUAL, make_emission, summary_for
 
 MEAN, VARIANCE, FREEDOM, SCALE = 0.7, 3.0, 3.0, 0.4
 PRIOR = {
