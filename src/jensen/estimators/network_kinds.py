@@ -85,9 +85,10 @@ def kind_of_data(graph: DAG, table: RowSource) -> NetworkKind:
 
 
 def is_mixed(graph: DAG | PDAG, table: RowSource) -> bool:
-    """Whether some nodes are numbers and others are labels, or have no column."""
-    kinds = {table.variable(x).kind if x in table else "" for x in graph.nodes}
-    return bool(kinds & {"continuous", "count"}) and bool(kinds & {"categorical", ""})
+    """Whether some nodes are numbers and others labels, or without a column; or some counts."""
+    known = [table.variable(x) for x in graph.nodes if x in table]
+    are_labels = {v.kind == "categorical" for v in known} | {True} & {len(known) < len(graph.nodes)}
+    return len(are_labels) > 1 or any(v.is_declared for v in known)
 
 
 def is_gaussian(graph: DAG, table: RowSource) -> bool:
@@ -269,7 +270,12 @@ def fit_network(
     given = net.get_params()
     graph = given.pop("graph")
     choices = NetworkSettings(**{**given, "hidden": given["hidden"] or {}})
-    rows = _with_numbers(as_rows(table), graph)
+    rows: RowSource = as_rows(table)
+    if graph is None and learned is None:
+        from jensen.q_graph.learned_columns import learned_columns
+
+        rows, _ = learned_columns(rows, {"interventions": interventions})
+    rows = _with_numbers(rows, graph)
     if isinstance(graph, PDAG):
         graph = _extended(graph, rows)
     task = FittingTask(rows, choices, interventions, checkpoint)
@@ -313,7 +319,7 @@ def _extended(graph: PDAG, rows: RowSource) -> DAG:
 
 
 def _with_numbers(rows: RowSource, graph: DAG | PDAG | None) -> RowSource:
-    """The rows with counts as numbers, and numbers cut as they were when the graph was learned.
+    """The rows with whole numbers as numbers, and others cut as when the graph was learned.
 
     Of counts is told if the graph is given, for learning it tells, too.
     """
