@@ -290,7 +290,8 @@ STATE_OPTIONS = (
         "What is learned: a network, or hidden states (which need --states K): mixture, a Gaussian "
         "mixture of columns of numbers; latent-class, latent classes of columns of any kind; hmm, "
         "a hidden Markov model. Or hidden factors of columns of numbers (which need --factors K): "
-        "factors, a factor analysis; binary-factors, parts that are there or not.",
+        "factors, a factor analysis; binary-factors, parts that are there or not. Or both: "
+        "factor-mixture, clusters (--states K) with factors of their own.",
         HIDDEN_STATES,
         values=("network", "mixture", "latent-class", "hmm", *FACTORS),
         default="network",

@@ -15,7 +15,7 @@ from sklearn.base import (  # type: ignore[import-untyped]
 from jensen.estimators.array_estimator import ArrayEstimator
 from jensen.estimators.arrays import names_of, read_matrix, read_weights, weights_of
 from jensen.estimators.reports import Summary, algorithm_of, learning
-from jensen.exceptions import JensenError
+from jensen.exceptions import DataError, JensenError
 from jensen.free_energy import Algorithm
 from jensen.models.emissions.priors import check_names
 from jensen.models.factor_parameters import FactorPrior
@@ -118,8 +118,14 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ArrayEs
         return int(fitted.n_factors if fitted.n_live is None else fitted.n_live)
 
 
+USUAL = FactorPrior()
+
+
 def read_factor_prior(
-    prior: Any, algorithm: Algorithm, more: tuple[str, ...]
+    prior: Any,
+    algorithm: Algorithm,
+    more: tuple[str, ...],
+    usual: FactorPrior = USUAL,
 ) -> tuple[FactorPrior | None, Mapping[str, Any]]:
     """The prior of loadings and noise, and what `more` says; None if it is flat."""
     if prior is None and algorithm.seeks_mode:
@@ -134,7 +140,7 @@ def read_factor_prior(
     for name, value in numbers.items():
         if not is_real(value) or not 0.0 < value < np.inf:
             raise JensenError(f"{name} of the prior must be a number above 0, not {value!r:.40}")
-    found = FactorPrior(**{name: float(value) for name, value in numbers.items()})
+    found = usual._replace(**{name: float(value) for name, value in numbers.items()})
     return found, {name: parts[name] for name in more if parts.get(name) is not None}
 
 
@@ -157,6 +163,17 @@ def read_part(value: Any, name: str, shape: tuple[int, ...]) -> Array:
     if found.shape != shape or not np.isfinite(found).all():
         raise JensenError(f"{name} of start= must be numbers of the shape {shape}")
     return found
+
+
+def read_features(X: Any, n: int) -> Array:
+    """What `transform` gives: as many columns as that."""
+    values = np.asarray(X, np.float64)
+    if values.ndim != 2 or values.shape[1] != n:
+        raise DataError(
+            f"X must be {plural(n, 'column')} of factors, as transform gives them, and has the "
+            f"shape {values.shape}"
+        )
+    return values
 
 
 # --- a page of text ---

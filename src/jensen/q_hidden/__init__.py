@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from jensen.q_hidden import binary_factors, gaussian_cells, gaussian_factors
 from jensen.q_hidden.binary_factors import BitMemory, FactorBits
 from jensen.q_hidden.gaussian_cells import GaussianCells
-from jensen.q_hidden.gaussian_factors import GaussianFactors
+from jensen.q_hidden.gaussian_factors import FactorMixture, GaussianFactors
 from jensen.q_hidden.mixed.cells import MixedCells
 from jensen.q_hidden.mixed.cells import solve as solve_cells
 from jensen.q_hidden.states import chain, independent
@@ -195,6 +195,12 @@ def _(potentials: MixedCells, memory: object, rng: np.random.Generator) -> Hidde
 @posterior_of.register
 def _(potentials: GaussianFactors, memory: object = None, rng: Stream = None) -> Hidden:
     return Hidden(*gaussian_factors.expected(potentials))
+
+
+@posterior_of.register
+def _(potentials: FactorMixture, memory: object = None, rng: Stream = None) -> Hidden:
+    value, moments = gaussian_factors.mixed(potentials)
+    return Hidden(potentials.weight * value, moments)
 
 
 @posterior_of.register
