@@ -72,7 +72,7 @@ def test_f_is_the_log_likelihood_and_answers_are_those_of_the_joint_gaussian(noi
     means, spreads = naive.factors_of(rows, *point)
     np.testing.assert_allclose(found.transform(rows), means, atol=1e-8)
     asked, moments = point.ask(rows)
-    np.testing.assert_allclose(moments.spread[asked.owner], spreads, atol=1e-8)
+    np.testing.assert_allclose(moments.spread[asked.rows.owner], spreads, atol=1e-8)
     filled = found.impute(rows)
     gaps = np.isnan(rows)
     assert np.array_equal(filled[~gaps], rows[~gaps])

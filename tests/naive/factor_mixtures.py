@@ -15,7 +15,7 @@ def rows_of(values, weights, means, loadings, noise):
 
 
 def sums(values, share, moments):
-    """For each component and column: Σ share · (1, x², x w, w wᵀ) over rows that show the column."""
+    """For each component and column, of rows that show it: Σ share · (1, x², x w, w wᵀ)."""
     n, D = values.shape
     found = []
     for s, (mean, spread) in enumerate(moments):
@@ -25,7 +25,9 @@ def sums(values, share, moments):
         for d in range(D):
             seen = ~np.isnan(values[:, d])
             r, x = share[seen, s], values[seen, d]
-            found.append((r.sum(), r @ x**2, (r * x) @ w[seen], np.einsum("n,nij", r, square[seen])))
+            found.append(
+                (r.sum(), r @ x**2, (r * x) @ w[seen], np.einsum("n,nij", r, square[seen]))
+            )
     parts = zip(*found, strict=True)
     shape = (len(moments), D)
     return [np.array(part).reshape(*shape, *np.shape(part[0])) for part in parts]

@@ -197,12 +197,12 @@ def learn_factors(given: Given) -> tuple[Any, LearnedRows]:
     if given.start is not None:
         choices["start"] = inputs.read_factors(given.start)
     table = _read_numbers(given)
-    sizes = [given.factors]
+    choices["n_factors"] = given.factors
     if given.model == "factor-mixture":
-        sizes.insert(0, _n_states(given))
+        choices["n_components"] = _n_states(given)
     kinds = {"factors": FactorAnalysis, "binary-factors": BinaryFactors}
     kind = kinds.get(given.model, MixtureOfFactorAnalyzers)
-    model = kind(*sizes, **choices, **given.chosen("noise"))
+    model = kind(**choices, **given.chosen("noise"))
     model.fit(table, checkpoint=given.checkpoint)
     return model, LearnedRows(table.total_weight, table.n_rows, None)
 

@@ -12,8 +12,10 @@ from sklearn.base import (  # type: ignore[import-untyped]
     TransformerMixin,
 )
 
+from jensen.data.number_rows import NumberRows
 from jensen.estimators.array_estimator import ArrayEstimator
-from jensen.estimators.arrays import names_of, read_matrix, read_weights, weights_of
+from jensen.estimators.arrays import names_of, read_matrix, read_rows, read_weights, weights_of
+from jensen.estimators.learning import Problem
 from jensen.estimators.reports import Summary, algorithm_of, learning
 from jensen.exceptions import DataError, JensenError
 from jensen.free_energy import Algorithm
@@ -53,6 +55,14 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ArrayEs
     def _summarise(self) -> Summary:
         """The loadings, one column for each factor."""
         return _summarise(self)
+
+    def problem(self, X: Any, *, sample_weight: Any = None) -> Problem:
+        """What `fit` learns: the model with its prior, the encoded rows, the choices."""
+        return self._problem(read_rows(self, X, sample_weight))
+
+    def _problem(self, rows: NumberRows) -> Problem:
+        """What is learned from these rows."""
+        raise NotImplementedError
 
     # --- scikit-learn ---
 

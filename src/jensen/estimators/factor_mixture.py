@@ -50,7 +50,7 @@ Array = NDArray[np.float64]
 USUAL_IN_MIXTURES = FactorPrior(mean_strength=1.0)
 
 
-class MixtureOfFactorAnalyzers(ComponentQuestions, FactorEstimator):
+class MixtureOfFactorAnalyzers(ComponentQuestions, FactorEstimator):  # type: ignore[misc]
     """Clusters of rows, each of few dimensions: x = mean_s + loadings_s · h + noise, h ~ N(0, I).
 
     A hidden component s of every row says which mean and loadings made it. Any value may be

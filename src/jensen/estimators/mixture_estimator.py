@@ -97,7 +97,8 @@ class ComponentQuestions:
         check_whole("n_samples", n_samples, at_least=1)
         fitted = self.require_fitted()
         rng = as_generator(self.random_state if random_state is None else random_state)
-        return fitted.sample(int(n_samples), rng)
+        found: tuple[Any, NDArray[np.intp]] = fitted.sample(int(n_samples), rng)
+        return found
 
 
 class MixtureQuestions(ComponentQuestions, StatesEstimator):

@@ -21,6 +21,7 @@ from jensen.q_hidden.gaussian_factors import row_likelihoods
 from jensen.q_hidden.states import independent
 from jensen.support.fields import record
 from jensen.support.json_values import Checked, as_checked, read_record
+from jensen.support.machine import check_many
 
 Array = NDArray[np.float64]
 
@@ -190,6 +191,7 @@ class FittedFactorMixture:
 
     def sample(self, n: int, rng: np.random.Generator) -> tuple[Array, NDArray[np.intp]]:
         """Rows and the components that made them."""
+        check_many(n, 16.0 * (self.point.mean.shape[1] + 1), "rows", "draw fewer")
         return self.point.sample(n, rng)
 
 

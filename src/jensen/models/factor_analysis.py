@@ -55,6 +55,8 @@ class FactorModel(Conjugate[Factors]):
     words: FactorPrior | None = None  # None: flat
     rotates: bool = True
 
+    has_own_priors = False  # that of loadings is given alpha
+
     @cached_property
     def columns(self) -> LinearColumns:
         """How columns depend on w."""

@@ -78,6 +78,8 @@ class FactorMixtureModel(Conjugate[Analyzers]):
     may_relabel: bool = True  # whether the labels of components have no meaning
     rotates: bool = True
 
+    has_own_priors = False  # that of loadings is given alpha
+
     @cached_property
     def columns(self) -> LinearColumns:
         """How columns depend on w, in each component."""
@@ -239,7 +241,7 @@ class FactorMixtureModel(Conjugate[Analyzers]):
         loadings, alpha = _pick(theta.loadings, s), _pick(theta.alpha, s)
         return theta._replace(loadings=loadings, alpha=alpha, **kept)
 
-    def _with(self, eta: Any, parts: dict[int, Any]) -> Any:
+    def _with(self, eta: Analyzers, parts: dict[int, Any]) -> Analyzers:
         """η with those parts of components in place."""
         names = ("loadings", "alpha") if self.shared_noise else ("loadings", "noise", "alpha")
         for name in names:

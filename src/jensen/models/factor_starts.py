@@ -164,7 +164,9 @@ def component_moves(
     if len(alive) > 1:
         for s in by_size[:TRIED]:
             yield {s: None}
-    pairs = sorted(combinations(alive.tolist(), 2), key=lambda p: _apart(*p, loadings, noise))
+    pairs = sorted(
+        combinations(alive.tolist(), 2), key=lambda p: _apart(p[0], p[1], loadings, noise)
+    )
     merges = []
     for a, b in pairs[:TRIED]:
         n = counts[a] + counts[b]
