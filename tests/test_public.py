@@ -21,6 +21,30 @@ def test_every_public_name_resolves(name):
         assert value is (home if name in jn._MODULES else getattr(home, name))
 
 
+FIRST = """
+import os, sys
+import numpy, scipy.stats, scipy.special, scipy.optimize, scipy.sparse, pyarrow, numba, narwhals
+for home in sys.argv[1:]:
+    child = os.fork()
+    if child == 0:
+        try:
+            __import__(home)
+        except BaseException as error:
+            print(home, type(error).__name__, error, flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+
+
+def test_every_home_can_be_imported_first():
+    """Whatever a user asks of the package first, modules that need each other are no obstacle."""
+    homes = sorted({*jn._HOME.values()})
+    run = subprocess.run(
+        [sys.executable, "-c", FIRST, *homes], capture_output=True, text=True, check=True
+    )
+    assert run.stdout == ""
+
+
 def test_names_are_listed_once_and_sorted():
     assert dir(jn) == sorted(jn.__all__)
     assert len(set(jn.__all__)) == len(jn.__all__)

@@ -159,6 +159,7 @@ ASKED = {
     "binary-factors": _factors,
     "posterior-exact": _posterior,
     "posterior-chains": _posterior,
+    "posterior-listed": _posterior,
 }
 
 

@@ -186,7 +186,7 @@ def test_other_files_are_told_apart(tmp_path):
 DAMAGES = [
     (lambda d: d.update(names=["B", "A", "C"]), "names must be different names, sorted"),
     (lambda d: d.update(version=9), "version is 9, but this Jensen reads version 1"),
-    (lambda d: d.pop("chains"), "the document lacks 'chains' or 'exact'"),
+    (lambda d: d.pop("chains"), "the document lacks 'chains', 'exact' or 'listed'"),
     (lambda d: d["samples"].update(kind="none"), "samples.kind must be one of chains, draws, all"),
     (lambda d: d["samples"]["sets"].append([3]), "must be the position of one of 3 names"),
     (lambda d: d["samples"]["graphs"].append([0, 0, 99]), "must hold whole numbers below"),

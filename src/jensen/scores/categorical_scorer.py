@@ -27,7 +27,7 @@ from jensen.scores.parent_sets import (
     fill_by_families,
     score_subsets,
 )
-from jensen.scores.registry import AVAILABLE_CASE, SPECS, Score
+from jensen.scores.registry import SPECS, Score, available_case
 from jensen.scores.row_statistics import RowStatistics
 from jensen.scores.scorer import Progress
 from jensen.scores.set_functions import (
@@ -198,7 +198,7 @@ class AllFamilies:
     def of(cls, scorer: CategoricalScorer) -> AllFamilies | None:
         """The families of a scorer, if its score is a sum over cells."""
         score = scorer.score
-        for known, is_available in ((NAMED, False), (AVAILABLE_CASE, True)):
+        for known, is_available in ((NAMED, False), (available_case(), True)):
             for name in known:
                 if score == known[name]:
                     return cls(scorer.table, scorer.names, name, 1.0, is_available)

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args, runtime_checkable
 
@@ -259,19 +260,26 @@ def _makers() -> dict[str, Callable[[float], Score]]:
 
 def _maker(spec: ScoreSpec) -> Callable[[float], Score]:
     """A function of the equivalent sample size, which most scores ignore."""
-    found = spec.load("categorical")
-    make: Callable[[float], Score] = found if spec.has_sample_size else lambda size: found
+
+    def make(size: float) -> Score:
+        found = spec.load("categorical")
+        made: Score = found(size) if spec.has_sample_size else found
+        return made
+
     return make
 
 
 SCORES: Mapping[str, Callable[[float], Score]] = _makers()
 
 
-AVAILABLE_CASE: Mapping[str, Score] = {
-    # Every family has its own rows then, so a term is no difference of one set function.
-    name: replace(SPECS[name].load("categorical"), is_set_function=False)
-    for name in names_where(lambda spec: spec.allows_missing)
-}
+@cache
+def available_case() -> Mapping[str, Score]:
+    """Scores of the rows in which a family is known.
+
+    Every family has its own rows then, so a term is no difference of one set function.
+    """
+    names = names_where(lambda spec: spec.allows_missing)
+    return {n: replace(SPECS[n].load("categorical"), is_set_function=False) for n in names}
 
 
 Missing = Literal["refuse", "available-case"]
@@ -304,12 +312,12 @@ def make_score(
     if missing not in get_args(Missing):
         raise JensenError(f"missing must be 'refuse' or 'available-case', not {missing!r}")
     if missing == "available-case":
-        if name not in AVAILABLE_CASE:
+        if name not in available_case():
             raise JensenError(
-                f"{IN_AVAILABLE_CASES} has a meaning for {either(AVAILABLE_CASE, 'and')} only, "
+                f"{IN_AVAILABLE_CASES} has a meaning for {either(available_case(), 'and')} only, "
                 f"not {name}"
             )
-        return AVAILABLE_CASE[name]
+        return available_case()[name]
     size = 1.0 if equivalent_sample_size is None else equivalent_sample_size
     if equivalent_sample_size is not None and not spec.has_sample_size:
         raise JensenError(

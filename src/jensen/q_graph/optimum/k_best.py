@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, overload
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import RowSource, as_rows
+from jensen.data import RowSource, Table, as_rows
 from jensen.exceptions import GraphError, JensenError
-from jensen.graphs import DAG
 from jensen.q_graph.constraints import Constraints, add_prior, read_rules
 from jensen.q_graph.methods import check_missing, needs_structural_em
 from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE, Edges, family_table, solve
+from jensen.q_graph.posterior.listed import BestGraphs, Scored
 from jensen.q_graph.structural.learning import climb_incomplete
 from jensen.q_graph.structural.structural_em import LAST_SWEEPS, LAST_TOL, are_equivalent
+from jensen.q_graph.sums.exact_posterior import exact_posterior
+from jensen.scores.graph_priors import read_prior
 from jensen.scores.make_scorer import make_scorer
-from jensen.scores.scorer import Scorer, log_jacobian_of_units, total, unitless
+from jensen.scores.scorer import Scorer, log_jacobian_of_units, name_of, total, unitless
 from jensen.scores.table_checks import note_columns
 from jensen.support.arguments import check_whole, is_real
 from jensen.support.machine import check_memory
-from jensen.support.text import grid, plural
 
 Array = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -36,10 +37,6 @@ STEPS = 1 << 22
 
 COUNTED_BEYOND = 10
 """Networks are counted up to this many times the limit; then the search ends with an error."""
-
-SHOWN = 8
-"""The number of networks that are printed."""
-
 
 BAYES_FACTOR = 20.0
 """The default Bayes factor."""
@@ -56,64 +53,6 @@ FACTORS_TRIED = 60
 
 class TooManyError(JensenError):
     """More networks than may be listed."""
-
-
-class ScoredGraph(NamedTuple):
-    """A network, its score, and the log Bayes factor of the best network against it."""
-
-    graph: DAG
-    score: float
-    log_bayes_factor: float
-
-
-@dataclass(frozen=True, eq=False)
-class BestGraphs(Sequence[ScoredGraph]):
-    """Networks by falling score; each `ScoredGraph` is built when it is read.
-
-    Parameters
-    ----------
-    names
-        The variables, sorted.
-    parents : (m, n) array
-        The parents of each variable in each network as bits: bit v is variable v.
-    scores : (m,) array
-        The scores, falling.
-    best
-        The highest score of all.
-    """
-
-    names: tuple[str, ...]
-    parents: Numbers
-    scores: Array
-    best: float
-
-    def __len__(self) -> int:
-        return len(self.scores)
-
-    @overload
-    def __getitem__(self, k: int) -> ScoredGraph: ...
-    @overload
-    def __getitem__(self, k: slice) -> BestGraphs: ...
-    def __getitem__(self, k: int | slice) -> ScoredGraph | BestGraphs:
-        if isinstance(k, slice):
-            return BestGraphs(self.names, self.parents[k], self.scores[k], self.best)
-        above = {
-            name: [self.names[v] for v in range(len(self.names)) if int(number) >> v & 1]
-            for name, number in zip(self.names, self.parents[k], strict=True)
-        }
-        lost = max(self.best - float(self.scores[k]), 0.0)
-        return ScoredGraph(DAG.from_parents(above), float(self.scores[k]), lost)
-
-    def __iter__(self) -> Iterator[ScoredGraph]:
-        return map(self.__getitem__, range(len(self)))
-
-    def __repr__(self) -> str:
-        rows = [["graph", "score", "log Bayes factor"]]
-        for graph, score, lost in self[:SHOWN]:
-            rows.append([str(graph) or "(empty)", f"{score:.4f}", f"{lost:.4f}"])
-        more = [f"... and {len(self) - SHOWN:,} more"] if len(self) > SHOWN else []
-        head = f"the {plural(len(self), 'best graph')}"
-        return "\n".join([head, grid(rows, left=1, rule=True), *more])
 
 
 def k_best(
@@ -213,8 +152,16 @@ def k_best(
         of_score = choices if missing == "structural-em" else {**choices, "missing": missing}
         scorer = unitless(make_scorer(rows, score, **of_score))
         note_columns([rows.variable(name) for name in scorer.names])
-        read = read_rules(scorer, max_parents, **rules)
-        found = search(*add_prior(prior, scorer, read))
+        weighed, allowed = add_prior(prior, scorer, read_rules(scorer, max_parents, **rules))
+        found, even = search(weighed, allowed), read_prior("uniform", scorer.names).prior
+        scored = Scored(
+            scorer,
+            {"score": name_of(scorer)},
+            rows if isinstance(rows, Table) else None,
+            {"score": score, **of_score},
+            lambda: exact_posterior(weighed, even, allowed).log_total,
+        )
+        found = replace(found, scored=scored)
     return found if k is None else found[:k]
 
 

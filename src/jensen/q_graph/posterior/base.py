@@ -28,6 +28,8 @@ from jensen.support.text import grid, offer, plural
 if TYPE_CHECKING:
     import pandas
 
+    from jensen.q_graph.posterior.listed import ListedPosterior
+
 MOST_SHOWN = 15
 SMALL = 1e-6  # parent sets that are less probable are not listed
 
@@ -68,6 +70,11 @@ class StructurePosterior(PosteriorViews):
     def log_evidence(self) -> float | None:
         """Log p(data), summed over all graphs; None if it is not known."""
         return None
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether `best` is known to be the best graph of all."""
+        return self.samples.kind == "all"
 
     @property
     def _edges(self) -> Edges:
@@ -233,6 +240,17 @@ class StructurePosterior(PosteriorViews):
         """
         return WeightedGraphs(self.samples)
 
+    def top(self, n: int) -> ListedPosterior:
+        """The posterior over the n best graphs that were met, each weighted by score and prior.
+
+        Of chains these are the best graphs that they visited: their weights are exact whatever the
+        chains did, but which share of the posterior they hold is not known. The graphs of a prior
+        that counts orders are weighted without their orders, so it is refused.
+        """
+        from jensen.q_graph.posterior.listed import best_of
+
+        return best_of(self, n)
+
     @cached_property
     def best(self) -> DAG:
         """The sampled graph with the highest score plus log prior; its `info` tells the score."""
@@ -240,7 +258,7 @@ class StructurePosterior(PosteriorViews):
         at = np.unravel_index(int(np.argmax(samples.scores)), samples.scores.shape)
         d = int(samples.which[at])
         log_weight, probability = float(samples.scores[at]), float(samples.shares[d])
-        return self._judged(samples.dag(d), log_weight, probability, samples.kind == "all")
+        return self._judged(samples.dag(d), log_weight, probability, self.is_proven)
 
     def _judged(self, dag: DAG, log_weight: float, probability: float, proven: bool) -> DAG:
         """The graph with its `info`."""

@@ -18,6 +18,7 @@ from jensen.inference.network_files import plain_prior, read_prior
 from jensen.q_graph.posterior.base import StructurePosterior
 from jensen.q_graph.posterior.exact import Draws, ExactPosterior
 from jensen.q_graph.posterior.graph_samples import Array, GraphSamples, bits_of
+from jensen.q_graph.posterior.listed import ListedPosterior
 from jensen.q_graph.posterior.sampled import ChainRun, SampledPosterior
 from jensen.q_graph.sums.exact_posterior import MostProbable
 from jensen.support.json_values import Checked, plain_array, read_array
@@ -41,6 +42,8 @@ def plain(post: StructurePosterior) -> dict[str, Any]:
     }
     if isinstance(post, ExactPosterior):
         document["exact"] = _plain_exact(post)
+    elif isinstance(post, ListedPosterior):
+        document["listed"] = {"share": post.share, "is_proven": post.is_proven}
     else:
         assert isinstance(post, SampledPosterior)
         document["chains"] = _plain_chains(post)
@@ -51,7 +54,7 @@ def read(head: Checked) -> StructurePosterior:
     """A posterior from a document."""
     members = head.fields(
         {"format", "names", "settings", "best_score", "samples"},
-        {"exact", "chains", "gaussian_prior"},
+        {"exact", "chains", "listed", "gaussian_prior"},
     )
     names = tuple(members["names"].texts())
     if not names or list(names) != sorted(set(names)):
@@ -65,8 +68,10 @@ def read(head: Checked) -> StructurePosterior:
         post = ExactPosterior(kept, settings=choices, samples=samples)
     elif "chains" in members:
         post = SampledPosterior(_read_chains(members["chains"], samples), settings=choices)
+    elif "listed" in members:
+        post = _read_listed(members["listed"], samples, choices)
     else:
-        head.fail("lacks 'chains' or 'exact'")
+        head.fail("lacks 'chains', 'exact' or 'listed'")
     score = members["best_score"]
     post._best_score = None if score.is_null() else score.number()
     if "gaussian_prior" in members:
@@ -225,6 +230,18 @@ def _read_shares(value: Checked, n: int) -> Array:
     if len(shares) != n:
         value.fail(f"has {len(shares)} parts, but must have {n}")
     return shares
+
+
+# --- of a list of graphs ---
+
+
+def _read_listed(
+    value: Checked, samples: GraphSamples, choices: Mapping[str, Any]
+) -> ListedPosterior:
+    parts = value.fields({"share", "is_proven"})
+    post = ListedPosterior(samples, settings=choices, is_proven=parts["is_proven"].flag())
+    post.share = None if parts["share"].is_null() else parts["share"].number()
+    return post
 
 
 # --- of exact sums ---
