@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -427,6 +428,20 @@ def test_convert_refuses_an_unknown_format_before_it_reads(refuse, tmp_path):
     message = refuse("convert", "gone.json", "net.doc")
     assert message.startswith("cannot tell the format of net.doc: a network ends in .json, .bif")
     assert not list(tmp_path.iterdir())
+
+
+def test_show_tells_standard_errors(run):
+    rows = ["a,b", *["x,1.5"] * 3, "x,2", "y,3", "y,2.5", "y,", ",3.25", "y,2"]
+    Path("rows.csv").write_text("\n".join(rows))
+    run("learn", "rows.csv", "--graph", "a -> b", "--method", "em", "-o", "net.json")
+    net, words = jn.load("net.json"), ("show", "net.json", "--standard-errors", "rows.csv")
+    known = net.standard_errors("rows.csv")
+    assert run(*words).out == f"{known}\n"
+    assert run(*words, "--node", "b").out == f"{known['b']}\n"
+    plain = json.loads(run(*words, "--json").out)
+    assert [row["standard error"] for row in plain[:2]] == known["a"].errors[0].tolist()
+    assert "--svg and --standard-errors do not go" in run(*words, "--svg", "x.svg").err
+    assert "belongs to --standard-errors: add it" in run("show", "net.json", "--missing", "?").err
 
 
 def test_show_draws_a_picture(run):

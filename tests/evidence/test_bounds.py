@@ -7,7 +7,8 @@ from evidence.cases import LATENT, NORMAL_GAMMA, POINTS, SEQUENCES, chain, laten
 import jensen as jn
 from jensen.evidence.ascents import best_fit
 from jensen.evidence.asked import EvidenceQuestion
-from jensen.evidence.laplace import coordinates, information
+from jensen.evidence.coordinates import coordinates
+from jensen.evidence.laplace import information
 from jensen.evidence.softmax import SOFTMAX_EM
 from jensen.evidence.variational import pareto_k
 from jensen.free_energy import VBEM, fit, state_at
@@ -71,7 +72,7 @@ def test_numbers_of_twelve_rows():
 def test_the_information_is_the_curvature_of_the_log_posterior():
     """By differences of log p(x, θ) at the mode, in the same coordinates."""
     from jensen import q_hidden
-    from jensen.evidence.laplace import real
+    from jensen.evidence.coordinates import real
     from jensen.evidence.softmax import jacobian
     from jensen.families import neg_log_density
     from jensen.free_energy import expect

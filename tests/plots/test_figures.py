@@ -142,6 +142,15 @@ def test_a_path_of_states_is_behind_its_sequence():
     assert [t.get_text() for t in ax.get_legend().get_texts()] == ["state 0", "state 1"]
 
 
+def test_what_was_seen_is_one_column_of_the_rows():
+    rows = jn.examples.faithful()
+    model = jn.HiddenMarkovModel(2, random_state=0).fit(rows)
+    ahead, last = model.forecast(rows, 2, interval=0.5), rows.tail(5)
+    for given in (last, last.to_pandas(), last.to_pandas().to_numpy(), last["waiting"]):
+        ax = jn.plot.forecast(ahead, given, column="waiting")
+        np.testing.assert_array_equal(ax.lines[-1].get_ydata(), last.to_pandas()["waiting"])
+
+
 @pytest.mark.parametrize("covariance", ["full", "tied", "diagonal", "spherical"])
 def test_clusters_are_ellipses_that_hold_their_share(covariance):
     """Their points have the squared distance of which a Gaussian has 90 % below it."""

@@ -108,9 +108,9 @@ def test_a_posterior_shows_means_and_intervals():
     posterior = net.posterior("y")
     rows = cells(posterior_html(posterior))
     assert rows[0] == ["x", "state", "mean", "90 % interval", "", "concentration"]
-    assert [row[-4] for row in rows[1:]] == ["0.6667", "0.3333", "0.5", "0.5"]
+    assert [row[-4] for row in rows[1:]] == ["0.667", "0.333", "0.5", "0.5"]
     low, high = posterior.interval(0.9)
-    assert rows[1][3] == f"{low[0, 0]:.4g} to {high[0, 0]:.4g}"
+    assert rows[1][3] == f"{low[0, 0]:.3g} to {high[0, 0]:.3g}"
     assert len(rows) == 5
 
 
@@ -173,8 +173,8 @@ def test_many_rows_of_evidence_or_none():
     v = jn.Variable("v", "categorical", tuple(map(str, range(120))))
     html = distributions_html(Distributions((v,), np.full((5000, 120), 1 / 120)))
     assert "… and 4,940 rows more" in html
-    assert "… and 20 columns more" in html
-    assert [len(row) for row in cells(html)] == [101] * 61
+    assert "… and 110 columns more" in html
+    assert [len(row) for row in cells(html)] == [11] * 61
     assert len(cells(distributions_html(Distributions((RAIN,), np.empty((0, 2)))))) == 1
 
 
@@ -207,3 +207,23 @@ def test_everything_is_escaped():
         assert SAFE in html
         assert "<b>" not in html
         cells(html)
+
+
+def test_a_table_wider_than_the_page_is_cut_with_a_note():
+    """In notebooks and as text: a row fits on the page, and the note tells what is left out."""
+    states = [f"state number {k}" for k in range(30)]
+    net = jn.BayesianNetwork.from_tables(
+        "p -> x",
+        {"p": [0.5, 0.5], "x": np.full((2, 30), 1 / 30)},
+        states={"p": ["a", "b"], "x": states},
+    )
+    html = cpt_html(net.cpt("x"))
+    shown = len(cells(html)[0]) - 1
+    assert cells(html)[0] == ["p", *states[:shown]]
+    assert 3 < shown < 30
+    assert f"… and {30 - shown} columns more" in html
+    lines = repr(net.cpt("x")).splitlines()
+    assert max(map(len, lines)) <= 100
+    assert lines[-1] == "... and 24 columns more"
+    narrow = jn.examples.load("sprinkler").cpt("wet_grass")
+    assert "more" not in cpt_html(narrow) + repr(narrow)

@@ -50,11 +50,14 @@ def test_a_network_draws_its_own_beliefs():
     given, do = {"wet_grass": "yes"}, {"sprinkler": "on"}
     known = {"wet_grass": {"no": 0.0, "yes": 1.0}, "sprinkler": {"off": 0.0, "on": 1.0}}
     drawn = net.to_svg(beliefs=True, given=given, do=do)
-    assert drawn == graph_svg(net.graph, beliefs={**net.marginals(given, do), **known})
+    told = {"wet_grass": "given", "sprinkler": "set"}
+    assert drawn == graph_svg(net.graph, beliefs={**net.marginals(given, do), **known}, known=told)
     assert net.to_svg(beliefs=False) == net.to_svg() == graph_svg(net.graph)
     likely = {"rain": [1.0, 3.0]}
     drawn = net.to_svg(beliefs=True, given=likely)
-    assert drawn == graph_svg(net.graph, beliefs=net.marginals(likely))
+    assert drawn == graph_svg(
+        net.graph, beliefs=net.marginals(likely), known={"rain": "given, softly"}
+    )
 
 
 def test_beliefs_need_tables_and_evidence_needs_beliefs():

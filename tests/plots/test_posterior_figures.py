@@ -56,3 +56,22 @@ def test_edges_are_as_dark_as_they_are_probable(threshold, marks):
         assert f"{first} {mark} {second}: {p:.3g}</title>" in svg
         assert f'opacity="{0.3 + 0.7 * p:.2f}"' in svg
     assert found == marks
+
+
+def test_notebooks_draw_and_list_what_the_command_line_does():
+    """One threshold for the picture, the list, and `jensen posterior`."""
+    from jensen.cli.app import COMMANDS
+    from jensen.support.text import LIKELY
+
+    (default,) = {
+        option.default
+        for command in COMMANDS.values()
+        for option in command.options
+        if option.name == "threshold"
+    }
+    post = posterior()
+    assert default == LIKELY
+    assert post.to_svg() == post.to_svg(LIKELY)
+    assert post.to_svg() in post._repr_html_()
+    listed = [line for line in repr(post).splitlines() if line[:1] in "ABC"]
+    assert len(listed) == int((post.edge_matrix > LIKELY).sum())

@@ -1,5 +1,5 @@
 import re
-from itertools import pairwise
+from itertools import combinations, pairwise
 from xml.etree import ElementTree
 
 import numpy as np
@@ -10,6 +10,7 @@ from jensen.exceptions import GraphError, JensenError
 from jensen.graphs import CPDAG, DAG, PDAG, UndirectedGraph
 from jensen.inference.number_mixture import MixtureDistribution
 from jensen.plots import graph_svg
+from jensen.plots.cards import percent
 from jensen.plots.coordinates import HEAD
 from jensen.plots.svg import DARK, LIGHT
 
@@ -118,7 +119,13 @@ def test_ids_differ_between_drawings_and_are_the_same_for_the_same_one():
 
 
 def test_dark_changes_every_colour_and_only_in_dark():
-    svg = graph_svg(DAG("A -> B"), beliefs={"A": {"x": 1.0}}, highlight=["B"])
+    svg = graph_svg(
+        DAG("A -> B -> C"),
+        beliefs={"A": {"x": 1.0}},
+        highlight=["B"],
+        known={"C": "given"},
+        edge_weights={("A", "B"): 0.5},
+    )
     style = parse(svg).find(f"{SVG}style").text
     assert style.startswith("@media (prefers-color-scheme:dark)")
     assert DARK.keys() == LIGHT.keys()
@@ -145,6 +152,66 @@ def test_weights_shade_edges_and_stand_in_the_tooltip():
     assert drawn["A → D"].get("opacity") is None
     thick, thin = (drawn[key].find(f"{SVG}path") for key in ("A → B: 1", "B — C: 0.1"))
     assert float(thick.get("stroke-width")) > float(thin.get("stroke-width"))
+
+
+def test_evidence_is_marked_and_named():
+    """Also where it is highlighted: what is known is more than what is looked at."""
+    drawn = groups(graph_svg(DAG("A -> B; C"), known={"A": "given", "B": "set"}, highlight="A"))
+    for name, word in [("A\ngiven", "given"), ("B\nset", "set")]:
+        assert drawn[name].find(f"{SVG}rect").get("class") == "known"
+        assert [t.text for t in drawn[name].iter(f"{SVG}text")] == [name[0], word]
+    assert drawn["C"].find(f"{SVG}rect").get("class") == "box"
+    plain = groups(graph_svg(DAG("A -> B; C")))
+    assert "known" not in {drawn.find(f"{SVG}rect").get("class") for drawn in
+                           (plain["A"], plain["B"], plain["C"])}  # fmt: skip
+    with pytest.raises(GraphError, match="there is no node 'Z' in the graph"):
+        graph_svg(DAG("A -> B"), known={"Z": "given"})
+
+
+def boxes_of_texts(svg):
+    """The frames of the percentages, and their texts."""
+    root = parse(svg)
+    frames = [
+        tuple(float(r.get(x)) for x in ("x", "y", "width", "height"))
+        for r in root.findall(f"{SVG}rect")
+    ]
+    return frames, [t.text for t in root.findall(f"{SVG}text")]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_percentages_stand_on_edges_inside_the_picture(seed):
+    graph, _ = drawings.connected_dag(seed, 12, 8)
+    rng = np.random.default_rng(seed)
+    weights = {edge: float(rng.uniform()) for edge in graph.edges}
+    svg = graph_svg(graph, edge_weights=weights)
+    frames, texts = boxes_of_texts(svg)
+    assert sorted(texts) == sorted(percent(p) for p in weights.values())
+    left, top, width, height = map(float, parse(svg).get("viewBox").split())
+    nodes = [
+        tuple(float(r.get(x)) for x in ("x", "y", "width", "height"))
+        for g in parse(svg).findall(f"{SVG}g")
+        for r in g.findall(f"{SVG}rect")
+    ]
+    assert len(nodes) == 12
+    for x, y, wide, high in frames:
+        assert left <= x
+        assert x + wide <= left + width
+        assert top <= y
+        assert y + high <= top + height
+        assert not any(
+            x < b + c and b < x + wide and y < d + e and d < y + high for b, d, c, e in nodes
+        )
+    covered = sum(
+        max(0.0, min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0]))
+        * max(0.0, min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1]))
+        for a, b in combinations(frames, 2)
+    )
+    assert covered < 0.25 * sum(a[2] * a[3] for a in frames)
+
+
+def test_edges_without_a_weight_have_no_percentage():
+    svg = graph_svg(PDAG("A -> B -- C; A -> D"), edge_weights={("A", "B"): 1.0, ("C", "B"): 1 / 3})
+    assert sorted(boxes_of_texts(svg)[1]) == ["100%", "33.3%"]
 
 
 def test_highlighted_nodes_look_different():

@@ -10,9 +10,6 @@ if TYPE_CHECKING:
     from jensen.q_graph.info import StructuralInfo
     from jensen.q_graph.posterior import StructurePosterior
 
-THRESHOLD = 0.1
-"""Edges that are less probable are counted, not listed."""
-
 
 def _is_sampled(post: StructurePosterior) -> bool:
     return bool(post.settings["method"] != "exact")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from jensen.cli import inputs, options, outputs
 from jensen.cli.command import OUTPUT, SAMPLING, STRUCTURE, Command, Given, Option
-from jensen.cli.describe_posterior import THRESHOLD, show, summary
+from jensen.cli.describe_posterior import show, summary
 from jensen.cli.learn_options import OPTIONS as LEARN_OPTIONS
 from jensen.cli.learn_refusals import Retry, read_kinds, refuse_empty, refuse_missing
 from jensen.cli.structure import (
@@ -21,7 +21,7 @@ from jensen.cli.structure import (
 )
 from jensen.exceptions import JensenError
 from jensen.scores.registry import DEFAULTS, SAMPLE_SIZED
-from jensen.support.text import either, plural
+from jensen.support.text import LIKELY, either, plural
 
 if TYPE_CHECKING:
     from jensen.data import Table
@@ -294,7 +294,7 @@ COMMAND = Command(
             OUTPUT,
             kind=float,
             metavar="P",
-            default=THRESHOLD,
+            default=LIKELY,
             at_least=0.0,
             at_most=1.0,
         ),

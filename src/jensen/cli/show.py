@@ -7,6 +7,7 @@ from typing import Any
 from jensen.cli import describe_posterior, inputs, options, outputs
 from jensen.cli.command import OUTPUT, QUESTION, Command, Given, Option
 from jensen.cli.describe_states import states_summary
+from jensen.support.text import LIKELY
 
 
 def run(given: Given) -> None:
@@ -17,6 +18,10 @@ def run(given: Given) -> None:
     given.refuse_together(
         ("--svg", given.svg), ("--json", given.as_json), ("--intervals", given.intervals)
     )
+    given.refuse_together(
+        ("--svg", given.svg), ("--intervals", given.intervals), ("--standard-errors", given.data)
+    )
+    given.refuse_two_inputs("file", "data")
     if given.svg is not None:
         outputs.check_svg_path(given.svg)
     given.check()
@@ -34,8 +39,23 @@ def run(given: Given) -> None:
         evidence = inputs.read_evidence(given, shown)
         drawn = shown.to_svg(beliefs=given.beliefs or None, highlight=given.node, **evidence)
         outputs.write_text(drawn, given.svg)
+    elif given.data is not None:
+        _show_errors(given, shown)
     else:
         _show_network(given, shown)
+
+
+def _show_errors(given: Given, shown: Any) -> None:
+    """The standard errors of a network, from the rows that it was learned from."""
+    from jensen.inference.parameter_errors import StandardErrors
+
+    table = inputs.read_as(inputs.read_table(given, []), shown)
+    found = shown.standard_errors(table)
+    found = StandardErrors({x: found[x] for x in given.node or found}, found.least_information)
+    if given.as_json:
+        outputs.print_json(found.to_pandas().to_dict("records"))
+    else:
+        print(found)
 
 
 def _show_network(given: Given, shown: Any) -> None:
@@ -60,15 +80,15 @@ def _show_network(given: Given, shown: Any) -> None:
 
 def _show_posterior(given: Given, post: Any) -> None:
     """The edges of a posterior over graphs, as `jensen posterior` shows them."""
-    threshold = describe_posterior.THRESHOLD
     if given.svg is not None:
-        outputs.write_text(post.to_svg(threshold), given.svg)
+        outputs.write_text(post.to_svg(), given.svg)
     elif given.as_json:
-        outputs.print_json(describe_posterior.summary(post, threshold, None, None))
+        outputs.print_json(describe_posterior.summary(post, LIKELY, None, None))
     else:
-        describe_posterior.show(post, threshold)
+        describe_posterior.show(post, LIKELY)
 
 
+KINDS = options.CATEGORICAL, options.CONTINUOUS, options.WEIGHTS, options.DISCRETIZE
 NETWORK = {"model": ("network",)}
 COMMAND = Command(
     name="show",
@@ -92,6 +112,16 @@ COMMAND = Command(
             default=False,
             belongs=NETWORK,
         ),
+        Option(
+            "data",
+            "Show standard errors of a network learned by em, from the rows that it was learned "
+            "from: a CSV, TSV or Parquet file, also .gz; values may be missing.",
+            QUESTION,
+            flags=("--standard-errors",),
+            metavar="DATA",
+            belongs=NETWORK,
+        ),
+        *(option.but(needs="data") for option in (*options.READING, *KINDS)),
         options.GIVEN.but(needs="beliefs"),
         options.DO.but(needs="beliefs"),
         options.SVG.but(
@@ -112,5 +142,6 @@ COMMAND = Command(
     examples=(
         "jensen show net.json --node cancer",
         "jensen show net.json --svg net.svg --beliefs",
+        "jensen show net.json --standard-errors patients.csv",
     ),
 )

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import blocks
+from jensen.data import blocks, number_rows
 from jensen.data.blocks import Block, Range, RowsInBlocks, TreeSum
 from jensen.data.convert import describe
 from jensen.data.encode import Column, smallest_code_type
-from jensen.data.number_rows import SUMMED_ROWS, NumberBlock, Sketch, numbers_of
+from jensen.data.number_rows import NumberBlock, Sketch, numbers_of
 from jensen.data.packed import Packed
 from jensen.data.table import Table
 from jensen.data.table_choices import list_of_columns, no_column
@@ -289,8 +289,8 @@ def sketch_blocks(blocks: Iterable[Block], variables: Sequence[Variable]) -> Sou
 
     def look(block: Block) -> tuple[tuple[float, NDArray[np.int64]], list[Sketch]]:
         values, weight = numbers_of(block, names), block.weights
-        pieces = range(0, max(block.n_rows, 1), SUMMED_ROWS)
-        ends = ((start, start + SUMMED_ROWS) for start in pieces)
+        pieces = range(0, max(block.n_rows, 1), number_rows.SUMMED_ROWS)
+        ends = ((start, start + number_rows.SUMMED_ROWS) for start in pieces)
         found = [Sketch.of(NumberBlock(values[a:b], weight[a:b], a)) for a, b in ends]
         missing = np.array([block.missing(v.name).sum() for v in variables], np.int64)
         return (float(weight.sum()), missing), found

@@ -252,6 +252,7 @@ class FitOutcome(NamedTuple):
     graph: DAG
     network: FittedNetwork
     report: FitReport
+    problem: Problem
 
 
 def fit_network(
@@ -278,6 +279,7 @@ def fit_network(
         found = _fit_both(task) if graph is None else _fit(graph, task)
     net.graph_, net.network_ = found.graph, found.network
     found.report.set_on(net, choices)
+    net.hold_rows(found.problem)
 
 
 def network_problem(net: BayesianNetwork, table: Any, interventions: Any = None) -> Problem:
@@ -382,7 +384,7 @@ def _fit(graph: DAG, task: FittingTask, *, is_learned: bool = False) -> FitOutco
     if is_learned and isinstance(graph.info, StructuralInfo) and task.choices.n_init == 1:
         problem = _begin_at(problem, graph.info.expected)
     network, report = learn(problem, task.checkpoint)
-    return FitOutcome(graph, network, report)
+    return FitOutcome(graph, network, report, problem)
 
 
 def _begin_at(problem: Problem, expected: Any) -> Problem:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
+from jensen.data.blocks import Units
+from jensen.estimators.learning import Problem
 from jensen.estimators.questions import Questions
 from jensen.exceptions import JensenError
+from jensen.free_energy import EM
 from jensen.graphs import DAG, PDAG, as_dag
 from jensen.inference import Network
 from jensen.inference.fitted import FittedNetwork
@@ -18,8 +24,10 @@ from jensen.inference.handmade import (
     replace_table,
     written_parents,
 )
+from jensen.models.protocol import AnyModel
 
 if TYPE_CHECKING:
+    from jensen.inference.parameter_errors import StandardErrors
     from jensen.plots.cards import Beliefs
 
 
@@ -29,6 +37,10 @@ class NetworkMethods(Questions):
     graph: DAG
     network_: FittedNetwork
     _graph: DAG | PDAG | None
+    fixed: Iterable[str]
+    method: str | None
+    prior: Any
+    _rows_of_fit: tuple[AnyModel, Units] | None = None  # in memory only
 
     def require_network(self) -> Network:
         """The frozen network of tables, or an error if there is none."""
@@ -181,6 +193,69 @@ class NetworkMethods(Questions):
         network = replace_table(self.require_network(), name, table, parents)
         return type(self).from_network(network)
 
+    # --- how sure the parameters are ---
+
+    def standard_errors(self, table: Any = None, *, interventions: Any = None) -> StandardErrors:
+        """Standard errors of all parameters after "em", of rows with values missing anywhere.
+
+        They are the square roots of the diagonal of the inverse observed information, by Louis'
+        identity, in which missing cells cost what they cost. Under a prior the information is
+        that of the posterior's mode. Probabilities of 0 and 1, configurations that no row shows,
+        and directions in which the likelihood is flat have none, and say why.
+
+        Parameters
+        ----------
+        table
+            The rows of `fit`. None: those of the last `fit`, which the network holds encoded, in
+            memory only, as long as it lives; a copy or a file does not.
+        interventions
+            As in `fit`, beside a table.
+
+        References
+        ----------
+        Louis (1982), *Finding the observed information matrix when using the EM algorithm*,
+        equation 3.2.
+
+        Examples
+        --------
+        >>> import jensen as jn
+        >>> rows = {"rain": list("nnnnyyy--"), "wet": list("nnyn-yny-")}
+        >>> net = jn.BayesianNetwork("rain -> wet").fit(jn.Table(rows, missing=["-"]))
+        >>> net.standard_errors()
+        P(rain) ± standard error
+                    n              y
+        ----------------------------
+        0.5478 ± 0.19  0.4522 ± 0.19
+        <BLANKLINE>
+        P(wet | rain) ± standard error
+        rain              n              y
+        ----------------------------------
+        n     0.6846 ± 0.24  0.3154 ± 0.24
+        y      0.382 ± 0.31   0.618 ± 0.31
+        """
+        from jensen.evidence.standard_errors import check_maximum, standard_errors
+
+        network = self.require_any()
+        check_maximum(network, self.method, self.prior)
+        held = self._rows_of_fit
+        if table is not None:
+            again: Any = copy(self)
+            start = network if list(self.fixed) else None  # which no file keeps
+            again.set_params(graph=self.graph, start=start, n_init=1)
+            problem = again.problem(table, interventions=interventions)
+            held = problem.model, problem.data.units
+        if held is None:
+            raise JensenError(
+                "this network does not hold the rows of its fit, which files and copies do not "
+                "keep: give them, as in standard_errors(table)"
+            )
+        return standard_errors(network, *held)
+
+    def hold_rows(self, problem: Problem) -> None:
+        """Hold what EM learned from, for standard errors; other methods have none."""
+        is_em = problem.choices.algorithm.name == EM.name
+        self._rows_of_fit = (problem.model, problem.data.units) if is_em else None
+
     # --- pictures, files, other libraries ---
 
     def to_svg(
@@ -199,7 +274,7 @@ class NetworkMethods(Questions):
             Variable → (state → probability), drawn as bars inside the nodes. True: the marginals
             of all variables; those that are known are certain.
         given, do
-            What the marginals are given, as in `query`.
+            What the marginals are given, as in `query`; these nodes are marked.
         highlight
             Names of nodes to emphasise.
         """
@@ -212,7 +287,11 @@ class NetworkMethods(Questions):
         if hasattr(self, "network_"):
             for name, belief in (beliefs or {}).items():
                 self.network_.check_belief(name, belief)
-        return graph_svg(self.graph, beliefs=beliefs, highlight=highlight)
+        told = (given or {}).items()
+        is_soft = {x: isinstance(value, Mapping) or np.ndim(value) > 0 for x, value in told}
+        known = {x: "given, softly" if soft else "given" for x, soft in is_soft.items()}
+        known |= dict.fromkeys(do or {}, "set")
+        return graph_svg(self.graph, beliefs=beliefs, highlight=highlight, known=known)
 
     def to_arviz(self) -> Any:
         """The samples after "gibbs" as ArviZ's InferenceData, if ArviZ is installed."""
@@ -256,6 +335,9 @@ class NetworkMethods(Questions):
         from jensen.io import save
 
         save(self, path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: x for name, x in vars(self).items() if name != "_rows_of_fit"}
 
     def _repr_html_(self) -> str | None:
         if hasattr(self, "network_"):

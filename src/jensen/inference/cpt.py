@@ -14,7 +14,7 @@ from scipy.special import betaincinv
 from jensen.data.variable import Variable, state_of
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import dirichlet
-from jensen.support.text import grid, plural, some
+from jensen.support.text import PAGE, grid, plural, some
 
 if TYPE_CHECKING:
     import pandas
@@ -96,7 +96,7 @@ class CPT:
             lines.append([*labels, *map(show_probability, row)])
         more = n_rows - MAX_SHOWN_ROWS
         tail = f"\n... and {plural(more, 'row')} more" if more > 0 else ""
-        return f"{head}\n{grid(lines, left=len(self.parents), rule=True)}{tail}"
+        return f"{head}\n{grid(lines, left=len(self.parents), rule=True, page=PAGE)}{tail}"
 
 
 def show_probability(p: float) -> str:

@@ -291,12 +291,13 @@ class Distributions:
 
     def __repr__(self) -> str:
         names = map(", ".join, islice(combinations(self.variables), FEW_COLUMNS))
-        dots = ["..."] if _n_cells(self.variables) > FEW_COLUMNS else []
-        lines = [["row", *names, *dots]]
+        lines = [["row", *names]]
         for k, row in enumerate(self.values[:FEW_ROWS]):
-            lines.append([str(k), *map(show_probability, row.flat[:FEW_COLUMNS]), *dots])
+            lines.append([str(k), *map(show_probability, row.flat[:FEW_COLUMNS])])
         head = f"{heading(self.variables)} for {plural(len(self), 'row')} of evidence"
-        return f"{head}\n{grid(lines, left=1, rule=True)}{_more(len(self), len(lines))}"
+        left_out = _n_cells(self.variables) - FEW_COLUMNS
+        wide = f"\n... and {plural(left_out, 'column')} more" if left_out > 0 else ""
+        return f"{head}\n{grid(lines, left=1, rule=True)}{wide}{_more(len(self), len(lines))}"
 
 
 def heading(variables: Sequence[Variable], condition: str = "") -> str:

@@ -29,7 +29,7 @@ from jensen.models.state_model import unflatten
 from jensen.q_hidden.states import chain
 from jensen.q_hidden.structures import Chain
 from jensen.support.machine import check_many
-from jensen.support.text import bare, grid, plural
+from jensen.support.text import PAGE, bare, grid, plural
 
 if TYPE_CHECKING:
     import pandas
@@ -136,7 +136,8 @@ class Forecast:
         for s, step in list(np.ndindex(n, h))[:MOST_LINES]:
             rows.append([self.sequences[s]] * (n > 1) + [str(step + 1), *self._cells(s, step)])
         after = "" if n == 1 else f" after each of {plural(n, 'sequence')}"
-        text = f"{plural(h, 'step')} ahead{after}\n{grid(rows, left=int(n > 1), rule=True)}"
+        table = grid(rows, left=int(n > 1), rule=True, page=PAGE)
+        text = f"{plural(h, 'step')} ahead{after}\n{table}"
         left = n * h + 1 - len(rows)
         return text + (f"\n... and {plural(left, 'row')} more" if left else "")
 

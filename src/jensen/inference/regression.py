@@ -17,7 +17,7 @@ from jensen.exceptions import JensenError
 from jensen.families.linear_regression import RegressionParameters
 from jensen.inference.cpt import MAX_SHOWN_ROWS
 from jensen.support.arguments import is_real
-from jensen.support.text import grid, plural, some
+from jensen.support.text import PAGE, grid, plural, some
 
 Array = NDArray[np.float64]
 
@@ -210,7 +210,7 @@ class ConditionalRegression(_ByConfiguration[LinearRegression]):
             rows.append([*labels.values(), *(f"{x:.4g}" for x in numbers)])
         more = len(self) - MAX_SHOWN_ROWS
         tail = f"\n... and {plural(more, 'row')} more" if more > 0 else ""
-        table = grid(rows, left=len(names), rule=True)
+        table = grid(rows, left=len(names), rule=True, page=PAGE)
         return f"regression of {self.name} given {', '.join(names)}\n{table}{tail}"
 
 

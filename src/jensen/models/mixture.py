@@ -154,4 +154,6 @@ class Mixture(StateModel[Mixed, MixtureUnit]):
         if missing.any():
             order = np.lexsort(missing.T)
             values, weight = values[order], weight[order]
+            # a row that shows nothing integrates to one before any bound is taken
+            weight = np.where(missing[order].all(1), 0.0, weight)
         return MixtureUnit(self.emission.encode(values), weight)

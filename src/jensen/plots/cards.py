@@ -19,6 +19,7 @@ import numpy as np
 from jensen.exceptions import JensenError
 from jensen.inference.number_mixture import MixtureDistribution, NumberAnswer, NumberMoments
 from jensen.plots.geometry import Size
+from jensen.plots.markup import show_number
 
 if TYPE_CHECKING:
     from jensen.inference import Distribution
@@ -69,11 +70,12 @@ class Card(NamedTuple):
     number_width: float
     size: Size
     curve: Curve | None = None
+    note: str = ""  # small, under the name
 
     @property
     def rows_top(self) -> float:
         """Distance from the top of the box to the first bar."""
-        return EDGE + LINE * len(self.lines) + 3.0
+        return EDGE + LINE * len(self.lines) + 3.0 + (ROW if self.note else 0.0)
 
 
 def make_card(
@@ -81,8 +83,9 @@ def make_card(
     beliefs: Sequence[tuple[str, float]],
     least: float = 36.0,
     curve: Curve | None = None,
+    note: str = "",
 ) -> Card:
-    """Lay out a name and its beliefs in a box that is at least `least` wide.
+    """Lay out a name, a note and beliefs in a box that is at least `least` wide.
 
     >>> make_card("Rain", []).size
     (48.0, 30.0)
@@ -91,8 +94,8 @@ def make_card(
     rows = [StateBar(elide(k, MOST_LABEL, SMALL), p, percent(p)) for k, p in shorten(beliefs)]
     label_width = max((text_width(row.label, SMALL) for row in rows), default=0.0)
     number_width = max((text_width(row.text, SMALL) for row in rows), default=0.0)
-    inner = max(text_width(line, SIZE) for line in lines)
-    height = 2 * EDGE + LINE * len(lines)
+    inner = max(*(text_width(line, SIZE) for line in lines), text_width(note, SMALL))
+    height = 2 * EDGE + LINE * len(lines) + (ROW if note else 0.0)
     if rows:
         inner = max(inner, label_width + BAR + number_width + 2 * BETWEEN)
         height += ROW * len(rows) + 3.0
@@ -100,13 +103,14 @@ def make_card(
         inner = max(inner, text_width(curve.text, SMALL), BAR if curve.heights else 0.0)
         height += ROW + 3.0 + (CURVE if curve.heights else 0.0)
     width = max(2.0 * SIDE + inner, least)
-    return Card(lines, rows, label_width, number_width, (2.0 * math.ceil(width / 2), height), curve)
+    size = 2.0 * math.ceil(width / 2), height
+    return Card(lines, rows, label_width, number_width, size, curve, note)
 
 
 def make_curve(beliefs: Beliefs) -> Curve | None:
     """The density of a belief about a number; None of any other."""
     if isinstance(beliefs, int | float):
-        return Curve([], f"{float(beliefs):.4g}")
+        return Curve([], show_number(float(beliefs)))
     if isinstance(beliefs, NumberMoments):
         return Curve([], _moments(beliefs))
     if not isinstance(beliefs, MixtureDistribution):
@@ -118,7 +122,7 @@ def make_curve(beliefs: Beliefs) -> Curve | None:
 
 
 def _moments(beliefs: NumberAnswer) -> str:
-    return f"{beliefs.mean:.3g} ± {beliefs.standard_deviation:.2g}"
+    return f"{show_number(beliefs.mean)} ± {show_number(beliefs.standard_deviation)}"
 
 
 def check_beliefs(name: str, beliefs: Beliefs) -> list[tuple[str, float]]:

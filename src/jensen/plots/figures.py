@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from jensen.exceptions import JensenError
-from jensen.inference.cpt import show_probability
+from jensen.plots.markup import show_share
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -215,7 +215,7 @@ def agreement(chains: Convergence, ax: Axes | None = None) -> Axes:
 def _write_numbers(ax: Axes, values: Any) -> None:
     for (row, column), p in np.ndenumerate(values):
         colour = "white" if p > 0.6 else "black"
-        ax.text(column, row, show_probability(p), ha="center", va="center", color=colour)
+        ax.text(column, row, show_share(p), ha="center", va="center", color=colour)
 
 
 def new_axes(size: tuple[float, float]) -> Axes:

@@ -18,18 +18,19 @@ from numpy.typing import NDArray
 from jensen.data.encode import Column
 from jensen.data.table import Table
 from jensen.data.variable import Kind, Variable
-from jensen.inference.cpt import CPT, TablePosterior, show_probability
+from jensen.inference.cpt import CPT, TablePosterior
 from jensen.inference.distribution import Distribution, Distributions, combinations, heading
 from jensen.inference.network import Network
-from jensen.plots.markup import escape, tag
+from jensen.plots.markup import escape, show_number, show_share, tag
 from jensen.plots.svg import graph_svg
-from jensen.support.text import plural
+from jensen.support.text import PAGE, columns_of_page, plural
 
 if TYPE_CHECKING:
     from jensen.estimators.bayesian_network import BayesianNetwork
 
 MOST_COLUMNS = 100  # of a table
 MOST_ROWS = 60  # of a table of probabilities
+PADDING, SHARE_WIDTH = 1, 6  # in characters: of a cell, and of a probability
 MOST_STATES = 6  # that are named
 OPEN_LIST = 12  # variables up to which the list under a network is open
 
@@ -87,16 +88,18 @@ def cpt_html(cpt: CPT) -> str:
     >>> "P(wet_grass | rain, sprinkler)" in html and html.count("<td") == 4 * 2 + 2 + 4
     True
     """
-    states = [_head(state, is_number=True) for state in cpt.variable.states]
-    names = [_head(parent.name) for parent in cpt.parents]
+    names = [parent.name for parent in cpt.parents]
+    kept = _n_fitting(cpt.variable.states, names)
+    states = [_head(state, is_number=True) for state in cpt.variable.states[:kept]]
     n_rows = cpt.values.size // cpt.variable.n_states
     shown = min(n_rows, MOST_ROWS)
     labels = _merged([labels for (labels, _), _ in zip(cpt.rows(), range(shown), strict=False)])
     rows = []
     for cells, (_, row) in zip(labels, cpt.rows(), strict=False):
-        rows.append([*cells, *(_probability(float(p)) for p in row)])
+        rows.append([*cells, *(_probability(float(p)) for p in row[:kept])])
     title = _note(_conditional(cpt.variable, cpt.parents))
-    return _page(title, _grid([[*names, *states]], rows), _more(n_rows - shown, "row"))
+    more = _more(n_rows - shown, "row") + _more(cpt.variable.n_states - kept, "column")
+    return _page(title, _grid([[*map(_head, names), *states]], rows), more)
 
 
 def posterior_html(posterior: TablePosterior) -> str:
@@ -106,7 +109,7 @@ def posterior_html(posterior: TablePosterior) -> str:
     --------
     >>> import jensen as jn
     >>> net = jn.BayesianNetwork("x", prior=1.0).fit({"x": ["no", "yes", "yes"]})
-    >>> "0.09761 to 0.7514" in posterior_html(net.posterior("x"))
+    >>> "0.0976 to 0.751" in posterior_html(net.posterior("x"))
     True
     """
     states = posterior.variable.states
@@ -118,9 +121,9 @@ def posterior_html(posterior: TablePosterior) -> str:
     shown = min(len(configurations), MOST_ROWS)
     rows = []
     for k, cells in enumerate(_merged(configurations[:shown])):
-        span = f"{show_probability(low[k])} to {show_probability(high[k])}"
+        span = f"{show_share(low[k])} to {show_share(high[k])}"
         bar = interval_bar(float(mean[k]), float(low[k]), float(high[k]))
-        numbers = [show_probability(mean[k]), span, f"{weight[k]:.5g}"]
+        numbers = [show_share(mean[k]), span, show_number(weight[k])]
         rows.append([*cells, *map(_number, numbers[:2]), tag("td", bar), _number(numbers[2])])
     names = [*(parent.name for parent in posterior.parents), "state"]
     head = [
@@ -152,14 +155,14 @@ def distribution_html(distribution: Distribution) -> str:
     rows = _merged(list(islice(combinations(distribution.variables), shown)))
     if interval is None:
         for k, row in enumerate(rows):
-            row += [_number(show_probability(p[k])), tag("td", _bar(float(p[k])))]
+            row += [_number(show_share(p[k])), tag("td", _bar(float(p[k])))]
     else:
         head.append(_head(f"{interval.percent} interval", is_number=True))
         low, high = interval.lower.ravel(), interval.upper.ravel()
         for k, row in enumerate(rows):
-            span = f"{show_probability(low[k])} to {show_probability(high[k])}"
+            span = f"{show_share(low[k])} to {show_share(high[k])}"
             bar = interval_bar(float(p[k]), float(low[k]), float(high[k]))
-            row += [_number(show_probability(p[k])), _number(span), tag("td", bar)]
+            row += [_number(show_share(p[k])), _number(span), tag("td", bar)]
     title = _note(heading(distribution.variables, distribution.condition))
     more = _more(len(distribution) - shown, "row")
     return _page(title, _grid([[*head, _head("")]], rows), more)
@@ -179,14 +182,15 @@ def distributions_html(distributions: Distributions) -> str:
     """
     variables = distributions.variables
     n_rows, n_columns = len(distributions), prod(v.n_states for v in variables)
-    names = map(", ".join, islice(combinations(variables), MOST_COLUMNS))
-    head = [_head("row"), *(_head(name, is_number=True) for name in names)]
+    names = list(map(", ".join, islice(combinations(variables), MOST_COLUMNS)))
+    kept = _n_fitting(names, ["row"])
+    head = [_head("row"), *(_head(name, is_number=True) for name in names[:kept])]
     rows = [
-        [_cell(str(k)), *(_probability(float(p)) for p in row.flat[:MOST_COLUMNS])]
+        [_cell(str(k)), *(_probability(float(p)) for p in row.flat[:kept])]
         for k, row in enumerate(distributions.values[:MOST_ROWS])
     ]
     title = _note(f"{heading(variables)} for {plural(n_rows, 'row')} of evidence")
-    more = _more(n_rows - len(rows), "row") + _more(n_columns - MOST_COLUMNS, "column")
+    more = _more(n_rows - len(rows), "row") + _more(n_columns - kept, "column")
     return _page(title, _grid([head], rows), more)
 
 
@@ -219,6 +223,13 @@ def network_html(net: Network | BayesianNetwork) -> str:
     return _page(graph_svg(network.graph), f"<details{is_open}>{listing}</details>")
 
 
+def _n_fitting(columns: Sequence[str], before: Sequence[str]) -> int:
+    """How many columns of probabilities a page has room for, beside others."""
+    widths = [len(name) + PADDING for name in before]
+    widths += [max(len(name), SHARE_WIDTH) + PADDING for name in columns]
+    return columns_of_page(widths, len(before), PAGE) - len(before)
+
+
 def _page(*parts: str) -> str:
     return tag("div", tag("style", STYLE), *parts, class_="jensen-html")
 
@@ -242,7 +253,7 @@ def _merged(labels: Sequence[Sequence[str]]) -> list[list[str]]:
 
 def _probability(p: float) -> str:
     shade = SHADE.format(0.6 * p)
-    text = show_probability(p)
+    text = show_share(p)
     return tag("td", text, class_="jensen-number", style=f"background:{shade}", title=f"{p:.6g}")
 
 
@@ -302,8 +313,8 @@ def histogram(column: Column, weights: NDArray[np.float64] | None) -> tuple[str,
         return "", ""
     share = None if weights is None else weights[known]
     heights, edges = np.histogram(values, _edges(values, column.variable.kind), weights=share)
-    labels = [f"{a:.4g} to {b:.4g}" for a, b in pairwise(edges)]
-    return f"{values.min():.4g} to {values.max():.4g}", _bars(labels, heights)
+    labels = [f"{show_number(a)} to {show_number(b)}" for a, b in pairwise(edges)]
+    return f"{show_number(values.min())} to {show_number(values.max())}", _bars(labels, heights)
 
 
 def _by_state(

@@ -1,4 +1,4 @@
-"""XML and HTML elements; all text that comes from outside is escaped here."""
+"""XML and HTML elements, and numbers as pictures show them; texts from outside are escaped here."""
 
 import re
 
@@ -25,6 +25,25 @@ def number(x: float) -> str:
     """
     text = f"{x:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text
+
+
+def show_number(x: float) -> str:
+    """A number in a picture: three digits, and whole thousands in full.
+
+    >>> show_number(0.123456), show_number(98765.4), show_number(1.5), show_number(1e-7)
+    ('0.123', '98,765', '1.5', '1e-07')
+    """
+    return f"{x:,.0f}" if 1e3 <= abs(x) < 1e7 else f"{x:.3g}"
+
+
+def show_share(p: float) -> str:
+    """A probability in a picture, with three digits; only 0 and 1 themselves are shown as such.
+
+    >>> show_share(0.5), show_share(1 / 3), show_share(0.99996), show_share(1.0)
+    ('0.5', '0.333', '>0.999', '1.0')
+    """
+    text = f"{p:.3g}"
+    return {"1": "1.0" if p == 1.0 else ">0.999", "0": "0.0"}.get(text, text)
 
 
 def tag(name: str, *children: str, **attributes: object) -> str:

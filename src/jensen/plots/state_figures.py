@@ -40,7 +40,7 @@ def forecast(
         What `forecast` of a hidden Markov model answered; with `interval` there is a band, with
         `draws` a thin line for each.
     rows
-        The values of the column up to now, which are drawn before step 1.
+        The rows up to now, or the values of this column alone, which are drawn before step 1.
     sequence, column
         Which sequence, counted from 0, and which column.
     ax
@@ -77,9 +77,9 @@ def forecast(
             ax.fill_between(steps, *band, alpha=0.25, label=f"{100 * (ahead.level or 0):g}%")
         ax.plot(steps, ahead.expected[sequence, :, at], marker="o", markersize=3, label="expected")
         if rows is not None:
-            seen = np.asarray(rows, float).ravel()
+            seen = _seen(rows, ahead.names[d], d)
             ax.plot(np.arange(1 - len(seen), 1), seen, color="0.3", marker=".", label="seen")
-        ax.legend()
+        ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
         ax.set_ylabel(f"P({ahead.names[d]}={labels[0]})" if labels else ahead.names[d])
     ax.set_xlabel("step")
     ax.xaxis.set_major_locator(ticker.MaxNLocator(integer=True))
@@ -191,7 +191,8 @@ def clusters(
     for k in np.flatnonzero(live_states(fitted.counts)):
         ring = means[k][:, None] + np.linalg.cholesky(spread[k]) @ circle
         ax.plot(*ring, color=f"C{k % 10}", linewidth=1.6)
-        ax.annotate(str(k), means[k], ha="center", va="center", fontweight="bold")
+        behind = {"boxstyle": "round,pad=0.15", "facecolor": "white", "alpha": 0.75, "linewidth": 0}
+        ax.annotate(str(k), means[k], ha="center", va="center", bbox=behind)
     ax.set_xlabel(names[at[0]])
     ax.set_ylabel(names[at[1]])
     ax.set_title(f"{100 * level:g}% of each {model.noun}", fontsize="medium")
@@ -207,6 +208,14 @@ def _covariances(model: Any) -> Any:
     return (
         np.eye(D) * np.broadcast_to(found if found.ndim == 2 else found[:, None], (K, D))[:, None]
     )
+
+
+def _seen(rows: Any, name: str, d: int) -> Any:
+    """The values of one column, of rows of all columns or of it alone."""
+    if hasattr(rows, "columns"):
+        rows = rows[name] if name in rows.columns else rows.to_numpy()
+    values = np.asarray(rows, float)
+    return values if values.ndim == 1 else values[:, d if values.shape[1] > 1 else 0]
 
 
 def _column(chosen: int | str, names: Sequence[str]) -> int:

@@ -11,9 +11,18 @@ from jensen.exceptions import GraphError, JensenError
 from jensen.graphs.base import Graph
 from jensen.graphs.indexed_graph import unknown_node
 from jensen.plots import cards
-from jensen.plots.cards import Beliefs, Card, Curve, check_beliefs, make_card, make_curve, percent
+from jensen.plots.cards import (
+    Beliefs,
+    Card,
+    Curve,
+    check_beliefs,
+    make_card,
+    make_curve,
+    percent,
+    text_width,
+)
 from jensen.plots.coordinates import HEAD, side_width
-from jensen.plots.geometry import Box, Layout, Point, Route
+from jensen.plots.geometry import HANDLE, Box, Layout, Point, Route, label_boxes
 from jensen.plots.layout import edges_of, lay_out
 from jensen.plots.markup import escape, number, tag
 from jensen.support.text import plural
@@ -35,6 +44,7 @@ def graph_svg(
     beliefs: Mapping[str, Beliefs] | None = None,
     edge_weights: Mapping[tuple[str, str], float] | None = None,
     highlight: str | Iterable[str] = (),
+    known: Mapping[str, str] | None = None,
     scale: float = 1.0,
 ) -> str:
     """Draw a graph of any kind; the same graph always gives the same text.
@@ -49,10 +59,14 @@ def graph_svg(
         Name → probabilities of its states (a mapping, or pairs of label and probability), drawn
         as bars; of a number the answer of a query, drawn as a density, or its value.
     edge_weights
-        (a, b) → number between 0 and 1: an edge is fainter and thinner as it falls. Edges that
-        are not directed may be named either way; edges that are not named are drawn as usual.
+        (a, b) → number between 0 and 1: an edge is fainter and thinner as it falls, and has it as
+        a percentage on it. Edges that are not directed may be named either way; edges that are
+        not named are drawn as usual.
     highlight
         Names of nodes to emphasise.
+    known
+        Name → a word such as "given", of nodes that are evidence: they have a colour of their own,
+        and the word under their name.
     scale
         Size on the page; 1 is a font of 13 pixels.
 
@@ -71,21 +85,32 @@ def graph_svg(
     marked = _known(graph, dict.fromkeys([highlight] if isinstance(highlight, str) else highlight))
     widths = _least_widths(graph)
     curves = {name: make_curve(belief) for name, belief in shown.items()}
-    contents = [make_card(texts[v], states[v], widths[v], curves.get(v)) for v in graph.nodes]
+    notes = _known(graph, known or {})
+    contents = [
+        make_card(texts[v], states[v], widths[v], curves.get(v), notes.get(v, ""))
+        for v in graph.nodes
+    ]
     layout = lay_out(graph, [card.size for card in contents])
     elements = []
     for route in layout.routes:
         i, j = route.ends
         elements.append(draw_edge((graph.nodes[i], graph.nodes[j]), route, weights.get(route.ends)))
+    shares = _shares(layout, weights)
+    elements += [_draw_share(*share) for share in shares]
     for name, card, box in zip(graph.nodes, contents, layout.boxes, strict=True):
         title = "\n".join([name, *(f"{label}: {percent(p)}" for label, p in states[name])])
         if card.curve is not None:
             title += f"\n{card.curve.text}"
-        elements.append(draw_node(title, card, box, marked=name in marked))
+        if name in notes:
+            title += f"\n{notes[name]}"
+        kind = "known" if name in notes else "marked" if name in marked else "box"
+        elements.append(draw_node(title, card, box, kind))
     if not elements:
         elements.append(tag("text", "no nodes", class_="head", x=30, y=15, **LIGHT["head"]))
         layout = layout._replace(width=60.0, height=20.0)
-    return _page(_headline(graph), elements, layout, scale)
+    left = min([0.0, *(box.left for _, box in shares)])
+    right = max([layout.width, *(box.right for _, box in shares)])
+    return _page(_headline(graph), elements, Box.spanning(left, right, 0.0, layout.height), scale)
 
 
 def _known(graph: Graph, by_name: Mapping[str, T]) -> dict[str, T]:
@@ -128,9 +153,10 @@ def _headline(graph: Graph) -> str:
     return f"{type(graph).__name__}: {plural(len(graph), 'node')}, {plural(n_edges, 'edge')}"
 
 
-def _page(headline: str, elements: Sequence[str], layout: Layout, scale: float) -> str:
+def _page(headline: str, elements: Sequence[str], drawn: Box, scale: float) -> str:
     """The whole SVG: title, colours of the dark scheme, elements and size."""
-    width, height = layout.width + 2 * MARGIN, layout.height + 2 * MARGIN
+    width, height = drawn.width + 2 * MARGIN, drawn.height + 2 * MARGIN
+    corner = f"{number(drawn.left - MARGIN)} {number(drawn.top - MARGIN)}"
     body = "\n".join(elements)
     identity = "jensen-" + blake2s(f"{headline}{scale}{body}".encode(), digest_size=6).hexdigest()
     return tag(
@@ -143,7 +169,7 @@ def _page(headline: str, elements: Sequence[str], layout: Layout, scale: float) 
         role="img",
         width=width * scale,
         height=height * scale,
-        viewBox=f"{number(-MARGIN)} {number(-MARGIN)} {number(width)} {number(height)}",
+        viewBox=f"{corner} {number(width)} {number(height)}",
         style=f"max-width:100%;min-width:{number(SHRINK * width * scale)}px;height:auto",
         font_family=FONT,
         font_size=13,
@@ -159,6 +185,8 @@ Colours = dict[str, dict[str, str]]
 LIGHT: Colours = {
     "box": {"fill": "#eef3fb", "stroke": "#5b7aa9"},
     "marked": {"fill": "#fdf0d3", "stroke": "#c07f13"},
+    "known": {"fill": "#d9eddf", "stroke": "#2f7d4f"},
+    "tag": {"fill": "#ffffff"},
     "name": {"fill": "#1c2633"},
     "small": {"fill": "#46525f"},
     "track": {"fill": "#d5dfee"},
@@ -169,6 +197,8 @@ LIGHT: Colours = {
 DARK: Colours = {
     "box": {"fill": "#223047", "stroke": "#7594c7"},
     "marked": {"fill": "#4a3a17", "stroke": "#dba03a"},
+    "known": {"fill": "#1b3b29", "stroke": "#5fb582"},
+    "tag": {"fill": "#1a222e"},
     "name": {"fill": "#eef2f8"},
     "small": {"fill": "#c3ccd8"},
     "track": {"fill": "#3a4a66"},
@@ -190,14 +220,12 @@ def dark_rules(identity: str) -> str:
 # --- nodes and edges ---
 
 HALF_HEAD = 3.6  # half the width of an arrowhead
-HANDLE = 0.35  # of an S-curve: the share of its height in which it stays vertical
 WIDTH = 1.4  # of a line
 SIGNS = {"->": "→", "--": "—", "<->": "↔"}
 
 
-def draw_node(title: str, card: Card, box: Box, *, marked: bool) -> str:
+def draw_node(title: str, card: Card, box: Box, kind: str = "box") -> str:
     """A box with a name, and a bar per state if there are beliefs."""
-    kind = "marked" if marked else "box"
     frame = tag(
         "rect",
         class_=kind,
@@ -206,7 +234,7 @@ def draw_node(title: str, card: Card, box: Box, *, marked: bool) -> str:
         width=box.width,
         height=box.height,
         rx=6,
-        stroke_width=2.0 if marked else 1.2,
+        stroke_width=1.2 if kind == "box" else 2.0,
         **LIGHT[kind],
     )
     first = box.top + cards.EDGE + 0.78 * cards.LINE
@@ -214,6 +242,10 @@ def draw_node(title: str, card: Card, box: Box, *, marked: bool) -> str:
         tag("text", escape(line), class_="name", x=box.x, y=first + k * cards.LINE, **LIGHT["name"])
         for k, line in enumerate(card.lines)
     ]
+    if card.note:
+        look = {"class_": "small", "font_size": cards.SMALL, **LIGHT["small"]}
+        base = box.top + cards.EDGE + cards.LINE * len(card.lines) + 0.72 * cards.ROW
+        lines.append(tag("text", escape(card.note), x=box.x, y=base, **look))
     bars = [_bar(card, box, k) for k in range(len(card.rows))]
     curve = [] if card.curve is None else [_curve(card, card.curve, box)]
     return tag("g", tag("title", escape(title)), frame, *lines, *bars, *curve)
@@ -280,6 +312,25 @@ def draw_edge(names: tuple[str, str], route: Route, weight: float | None) -> str
         **LIGHT["line"],
     )
     return tag("g", tag("title", escape(title)), line, *heads, **look)
+
+
+def _shares(layout: Layout, weights: Mapping[tuple[int, int], float]) -> list[tuple[str, Box]]:
+    """The weights of edges as percentages, and where they stand."""
+    texts = [percent(weights[x.ends]) if x.ends in weights else None for x in layout.routes]
+    sizes = [
+        None if text is None else (text_width(text, cards.SMALL) + 4.0, cards.SMALL + 2.0)
+        for text in texts
+    ]
+    pairs = zip(texts, label_boxes(layout, sizes), strict=True)
+    return [(text, box) for text, box in pairs if text is not None and box is not None]
+
+
+def _draw_share(text: str, box: Box) -> str:
+    """A percentage on an edge."""
+    shape = {"x": box.left, "y": box.top, "width": box.width, "height": box.height}
+    frame = tag("rect", class_="tag", rx=2, opacity="0.85", **shape, **LIGHT["tag"])
+    look = {"class_": "small", "font_size": cards.SMALL, **LIGHT["small"]}
+    return frame + tag("text", escape(text), x=box.x, y=box.y + 0.36 * cards.SMALL, **look)
 
 
 def _draw_head(tip: Point, before: Point, heads: list[str]) -> Point:

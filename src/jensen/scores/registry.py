@@ -10,7 +10,7 @@ likelihood less a penalty for its parameters is a record alone.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cache
@@ -23,10 +23,7 @@ from jensen.support.text import bare, called_here, either, for_reader, keyword
 
 if TYPE_CHECKING:
     from jensen.data.statistics import CountStatistics, FamilyCounts
-from collections.abc import Sequence
-
-from jensen.data.statistics import CountStatistics
-from jensen.data.variable import Variable
+    from jensen.data.variable import Variable
 
 Kind = Literal["categorical", "continuous", "mixed"]
 """Of all columns of a table: labels, numbers, or both together."""

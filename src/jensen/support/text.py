@@ -15,6 +15,7 @@ import difflib
 import functools
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import Any, ClassVar
 
 Say = Callable[..., str]
@@ -140,25 +141,50 @@ def _shell_word(value: str) -> str:
     return "tab" if value == "\t" else shlex.quote(value)
 
 
-def grid(rows: Iterable[Sequence[str]], *, left: int, rule: bool = False) -> str:
+LIKELY = 0.1
+"""Edges that are more probable are listed and drawn, here and on the command line."""
+PAGE = 100
+"""Characters in a line of a wide table."""
+
+
+def grid(
+    rows: Iterable[Sequence[str]], *, left: int, rule: bool = False, page: int | None = None
+) -> str:
     """Align rows of cells; the first `left` columns to the left, the rest to the right.
+
+    Columns for which a page has no room are left out, and a line under the table says so.
 
     >>> print(grid([["a", "p"], ["long", "0.5"]], left=1))
     a       p
     long  0.5
+    >>> print(grid([["a", "b", "c", "d"], ["1", "2", "3", "4"]], left=1, page=5))
+    a  b
+    1  2
+    ... and 2 columns more
     """
     lines = [list(row) for row in rows]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    kept = columns_of_page(widths, left, page)
     shown = []
     for line in lines:
         cells = [
             cell.ljust(width) if k < left else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
+            for k, (cell, width) in enumerate(zip(line[:kept], widths[:kept], strict=True))
         ]
         shown.append("  ".join(cells).rstrip())
     if rule and shown:
         shown.insert(1, "-" * max(map(len, shown)))
+    if kept < len(widths):
+        shown.append(f"... and {plural(len(widths) - kept, 'column')} more")
     return "\n".join(shown)
+
+
+def columns_of_page(widths: Sequence[int], left: int, page: int | None) -> int:
+    """How many columns of these widths a page has room for; one beside the first at least."""
+    if page is None:
+        return len(widths)
+    ends = accumulate(width + 2 for width in widths)
+    return max(sum(end - 2 <= page for end in ends), min(left + 1, len(widths)))
 
 
 def some(items: Iterable[object], most: int = 8) -> str:

@@ -23,7 +23,7 @@ from jensen.scores.scorer import total
 from jensen.support.arguments import as_generator, check_whole, is_real
 from jensen.support.json_values import as_checked, of_kind
 from jensen.support.machine import check_many
-from jensen.support.text import grid, offer, plural
+from jensen.support.text import LIKELY, grid, offer, plural
 
 if TYPE_CHECKING:
     import pandas
@@ -322,12 +322,12 @@ class StructurePosterior(PosteriorViews):
         return i, j
 
     def __repr__(self) -> str:
-        order, known = self._ordered(0.0), self._edges
+        order, known = self._ordered(LIKELY), self._edges
         rows = [["from", "to", "probability", "standard error"]]
         for a, b in order[:MOST_SHOWN].tolist():
             numbers = f"{known.probability[a, b]:.4f}", f"{known.error[a, b]:.2g}"
             rows.append([self.names[a], self.names[b], *numbers])
-        more = len(order) - len(rows) + 1
+        more = len(self._ordered(0.0)) - len(rows) + 1
         tail = [f"... and {plural(more, 'edge')} more: see edges()"] if more else []
         notes = self.settings.get("notes", ())
         return "\n".join([self._headline(), grid(rows, left=2, rule=True), *tail, *notes])

@@ -25,6 +25,7 @@ from jensen.scores.make_scorer import make_scorer
 from jensen.scores.registry import OF_NUMBERS
 from jensen.scores.scorer import HasMoments, Scorer, offered, unitless
 from jensen.support.arguments import check_whole
+from jensen.support.text import LIKELY
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -213,11 +214,12 @@ class PosteriorViews(ModelAverages):
         """Diagnostics of the chains; an error if nothing was sampled by chains."""
         raise JensenError("nothing was sampled by chains here, so nothing has to converge")
 
-    def to_svg(self, threshold: float = 0.5) -> str:
-        """A picture of `consensus`, its edges as dark as they are probable, as SVG text.
+    def to_svg(self, threshold: float = LIKELY) -> str:
+        """A picture of all edges more probable than the threshold, as SVG text.
 
-        If both directions are more probable than the threshold, the line has no arrow, and its
-        darkness is that of both probabilities together.
+        They are as dark as they are probable, with their probabilities on them. If both directions
+        are more probable than the threshold, the line has no arrow and the probability of both
+        together. An edge that would close a longer cycle is left out, as in `consensus`.
         """
         from jensen.plots.svg import graph_svg
 
