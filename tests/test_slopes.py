@@ -347,7 +347,7 @@ class Row(NamedTuple):
 
 COLUMNS = get_args(Kind)
 ESTIMATORS = {
-    "tables": Row(tables, 1.5, "bdeu"),
+    "tables": Row(tables, 1.5, "bdeu", (*ASCENTS, VARIATIONAL_EM, MEAN_FIELD)),
     "regressions": Row(regressions, {"degrees_of_freedom": 12.0}, "bge"),
     "mixed": Row(mixed, {"concentration": 1.5}, "bdeu-bge"),
     **{

@@ -230,9 +230,8 @@ PARAMETER_OPTIONS = (
         "method",
         "How parameters are learned: em (the most likely ones), vbem (their posterior), viterbi "
         "and me (the same, with the most probable completion of the rows), stochastic-em and gibbs "
-        "(with drawn completions); of binary factors also variational-em and mean-field (like em "
-        "and vbem, with hidden bits independent of each other); default: em without a prior, vbem "
-        "with one.",
+        "(with drawn completions); of labels and binary factors also variational-em and mean-field "
+        "(as em and vbem, what is missing independent); default: em without a prior, else vbem.",
         PARAMETERS,
         metavar="METHOD",
         suggested=(
@@ -257,6 +256,14 @@ PARAMETER_OPTIONS = (
         PARAMETERS,
         many=True,
         metavar="NAME",
+        belongs={**NETWORK, "graph": (KNOWN,)},
+    ),
+    Option(
+        "block",
+        "Variables A,B that mean-field and variational-em keep together; repeatable.",
+        PARAMETERS,
+        many=True,
+        metavar="A,B",
         belongs={**NETWORK, "graph": (KNOWN,)},
     ),
     Option(
