@@ -63,6 +63,8 @@ def tables(folder: Path) -> Iterator[tuple[str, jn.Table]]:
             rows = np.loadtxt(path, str)
             yield path.name, _labels(rows[2:], rows[0])
     for path in sorted((folder / "eBNSL").glob("*.csv.gz")):
+        if path.name == "costs.csv.gz":  # what others' programs took, no data
+            continue
         yield path.name, _labels(np.loadtxt(path, str, delimiter=","))
     for name in ("cad1", "chestSim500", "chestSim1000"):
         yield name, jn.read_table(folder / "gRbase" / f"{name}.csv")

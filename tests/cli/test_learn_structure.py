@@ -352,15 +352,17 @@ def test_whole_numbers_are_numbers(run):
     assert run("learn", "marks.csv", "--categorical", "x", "--categorical", "y").code == 0
 
 
-def test_numbers_of_rows_are_left_out(advise, paste, clinic):
+@pytest.mark.filterwarnings("always::jensen.DataWarning")
+def test_numbers_of_rows_are_left_out(run, clinic):
     write("ids.csv", {"id": range(5000, 6000), **labels(jn.read_table(clinic))})
-    line, commands = advise("learn", "ids.csv", "--json")
-    assert "id counts the rows (5000, 5001, 5002, ...), so it tells nothing of other rows" in line
-    assert commands == [
-        "jensen learn ids.csv --json --without id",
-        "jensen learn ids.csv --json --continuous id",
-    ]
-    assert edges_of(paste(commands[0])) == set(jn.learn_structure(clinic).edges)
+    done = run("learn", "ids.csv", "--json")
+    assert done.err.count("warning") == 1
+    assert (
+        "'id' counts the rows (5000, 5001, 5002, ...): what names rows tells nothing of other "
+        "rows. It is left out of the graph: keep it by --continuous id, or make of it"
+    ) in done.err
+    assert edges_of(done) == set(jn.learn_structure(clinic).edges)
+    assert "id" in json.loads(run("learn", "ids.csv", "--json", "--continuous", "id").out)["nodes"]
 
 
 @pytest.mark.filterwarnings("always::jensen.DataWarning")
@@ -370,8 +372,28 @@ def test_names_of_rows_are_told(run):
     assert done.err.count("warning") == 1
     assert (
         "'who' holds labels that hardly ever come back (30 labels in 30 rows, such as 'patient 0'):"
-        " what names rows tells nothing of other rows. Leave it out, --without who, or make of it"
+        " what names rows tells nothing of other rows. It is left out of the graph: keep it by "
+        "--categorical who, or make of it"
     ) in done.err
+
+
+@pytest.mark.filterwarnings("always::jensen.DataWarning")
+@pytest.mark.parametrize(
+    "named",
+    [
+        ("--required", "a -> who"),
+        ("--forbidden", "who -> a"),
+        ("--tier", "a,b", "--tier", "who"),
+        ("--graph-prior", "a -> who=0.9"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_names_of_rows_stay_where_an_option_names_them(run, named):
+    names = [f"patient {i}" for i in range(30)]
+    path = write("named.csv", {"who": names, "a": "01" * 15, "b": "011" * 10})
+    done = run("learn", path, *named, "--json")
+    assert "Leave it out, --without who" in done.err
+    assert "who" in json.loads(done.out)["nodes"]
 
 
 @pytest.mark.filterwarnings("ignore:.* never occurred", "always::jensen.DataWarning")
@@ -974,11 +996,11 @@ def test_how_tests_are_made_changes_the_graph(run, clinic):
 
 
 def test_the_tests_and_corrections_are_those_of_the_library():
-    from jensen.cli.app import COMMANDS
+    from jensen.cli.command import find_commands
     from jensen.independence.independent import TestName
     from jensen.independence.pc import Correction
 
-    table = {option.name: option for option in COMMANDS["learn"].options}
+    table = {option.name: option for option in find_commands()["learn"].options}
     assert table["test"].values == get_args(TestName)
     assert table["correction"].values == get_args(Correction)
 

@@ -25,6 +25,7 @@ LEARNERS = {
     "bootstrap": lambda table: jn.bootstrap_edges(table, 3, random_state=0),
     "cross validation": lambda table: jn.cross_validate(table, folds=3, random_state=0),
     "k best": lambda table: jn.k_best(table, 2),
+    "network without a graph": lambda table: jn.BayesianNetwork().fit(table),
     "network": lambda table: jn.BayesianNetwork("a -> b; id").fit(table),
     "latent class": lambda table: jn.LatentClass(2, max_iter=2, random_state=0).fit(table),
     "hmm": lambda table: jn.HiddenMarkovModel(2, max_iter=2, random_state=0).fit(table),
@@ -38,14 +39,20 @@ def told(learn, table):
     return [str(w.message) for w in met if issubclass(w.category, jn.DataWarning)]
 
 
+WAYS = {
+    "network": "Leave it out of the graph",
+    **dict.fromkeys(
+        ["latent class", "hmm"],
+        "Leave it out, table.select([x for x in table.names if x not in ['id']]) of a jn.Table",
+    ),
+}
+LEFT_OUT = "It is left out of the graph: keep it by jn.Table(..., categorical=['id'])"
+
+
 @pytest.mark.parametrize("name", LEARNERS)
 def test_every_learner_tells_once(name):
     table, learn = jn.Table(NAMED), LEARNERS[name]
-    way = (
-        "Leave it out of the graph"
-        if name == "network"
-        else "Leave it out, table.select([x for x in table.names if x not in ['id']]) of a jn.Table"
-    )
+    way = WAYS.get(name, LEFT_OUT)
     assert told(learn, table) == [
         f"'id' holds labels that hardly ever come back ({N} labels in {N} rows, such as 'A0'): "
         f"what names rows tells nothing of other rows. {way}, or make of it what comes back, as "

@@ -167,7 +167,7 @@ def few(score):
 def test_a_configuration_without_residual_variance(score):
     table, _ = few(score)
     text = (
-        r"^'x' has no residual variance where b is 'r' \(4 rows\), so the likelihood has no bound: "
+        r"^'x' has no residual variance where b is 'r' \(4 rows\), so the likelihood has no bound; "
         r"leave the column out, set a lower max_parents, or use score='bdeu-bge', whose prior "
         r"bounds it$"
     )

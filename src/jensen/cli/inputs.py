@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
     from jensen.data import Table
     from jensen.estimators.bayesian_network import BayesianNetwork
     from jensen.graphs import DAG
+
+
+NAMING = (
+    *("required", "forbidden", "tier", "start_graph", "graph_prior", "target", "interventions"),
+    *("known_order", "candidates"),
+)
+"""Options that name columns of the graph."""
 
 
 def text_choices(given: Given) -> dict[str, str | None]:
@@ -88,6 +96,21 @@ def choose_columns(
             raise JensenError(f"--column and --without both name {name}: choose one")
     chosen = [name for name in named or table.names if name not in left_out]
     return table.select(dict.fromkeys(chosen if beside is None else [*chosen, beside]))
+
+
+def without_row_names(table: Table, given: Given) -> Table:
+    """The table without columns that name rows, but those that an option names."""
+    from jensen.q_graph.learned_columns import learned_columns
+
+    said = "\n".join(text for name in NAMING if name in given.table for text in _texts(given, name))
+    named = [x for x in table.names if re.search(rf"(?<!\w){re.escape(x)}(?!\w)", said)]
+    return learned_columns(table, {"named": named})[0]
+
+
+def _texts(given: Given, name: str) -> list[str]:
+    """The texts of an option, which may be repeated."""
+    value = getattr(given, name)
+    return value if isinstance(value, list) else [value or ""]
 
 
 def read_as(table: Table, net: BayesianNetwork) -> Table:

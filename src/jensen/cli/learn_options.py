@@ -212,6 +212,7 @@ STRUCTURE_OPTIONS = (
     ),
 )
 
+ASCENTS = ("em", "vbem", "viterbi", "me")
 PARAMETER_OPTIONS = (
     Option(
         "prior",
@@ -234,10 +235,7 @@ PARAMETER_OPTIONS = (
         "(as em and vbem, what is missing independent); default: em without a prior, else vbem.",
         PARAMETERS,
         metavar="METHOD",
-        suggested=(
-            *("em", "vbem", "viterbi", "me", "stochastic-em", "gibbs"),
-            *("variational-em", "mean-field"),
-        ),
+        suggested=(*ASCENTS, "stochastic-em", "gibbs", "variational-em", "mean-field"),
     ),
     options.SAMPLE_SIZE.but(belongs=NETWORK),
     Option(
@@ -296,9 +294,8 @@ STATE_OPTIONS = (
         "model",
         "What is learned: a network, or hidden states (which need --states K): mixture, a Gaussian "
         "mixture of columns of numbers; latent-class, latent classes of columns of any kind; hmm, "
-        "a hidden Markov model. Or hidden factors of columns of numbers (which need --factors K): "
-        "factors, a factor analysis; binary-factors, parts that are there or not. Or both: "
-        "factor-mixture, clusters (--states K) with factors of their own.",
+        "a hidden Markov model. Or hidden factors of numbers (--factors K): factors, a factor "
+        "analysis; binary-factors, parts that are there or not; factor-mixture, clusters with both.",
         HIDDEN_STATES,
         values=("network", "mixture", "latent-class", "hmm", *FACTORS),
         default="network",

@@ -92,23 +92,11 @@ def refuse_empty(table: Table, names: Sequence[str], retry: Retry) -> None:
     raise RetryError(f"{text}; this leaves {it} out:", [retry.naming("--without", empty)])
 
 
-def read_kinds(table: Table, names: Sequence[str], retry: Retry) -> Table:
-    """The table with whole numbers as numbers; columns that number the rows are refused."""
-    from jensen.data.column_warnings import what_names_rows
+def read_kinds(table: Table, names: Sequence[str]) -> Table:
+    """The table with whole numbers as numbers."""
     from jensen.data.counting import counts_as_numbers
     from jensen.scores.table_checks import note_columns
 
-    counts = [name for name in names if table.variable(name).kind == "count"]
-    found = {
-        x: what for x in counts if (what := what_names_rows(table.sight().column(x))) is not None
-    }
-    if found and len(found) < len(names):
-        shown = some(f"{name} {what}" for name, what in found.items())
-        raise RetryError(
-            f"{shown}, so it tells nothing of other rows; this leaves it out, or, if it measures "
-            f"something, takes it as a measurement:",
-            [retry.naming("--without", list(found)), retry.but(*_each("--continuous", [*found]))],
-        )
     note_columns([table.variable(name) for name in names], is_class=False)
     return counts_as_numbers(table)
 

@@ -70,7 +70,7 @@ def _check_files(given: Given) -> None:
 
     if given.output not in (None, "-"):
         io.check_path(given.output, holds="posterior over graphs")
-    outputs.check_files(given)
+    given.check_files()
 
 
 def _read_candidates(texts: list[str]) -> int | dict[str, list[str]] | None:
@@ -103,13 +103,14 @@ def _read(given: Given) -> Table:
     )
     if table.weights is not None:
         table = table.take(table.weights > 0.0)
+    table = inputs.without_row_names(table, given)
     names = [name for name in table.names if name != given.interventions]
     if len(names) < 2:
         raise JensenError(f"an edge joins two columns, and here is {plural(len(names), 'column')}")
     split_interventions(table, given.interventions)  # refused before gaps are looked for
     retry = Retry(given)
     refuse_empty(table, names, retry)
-    table = read_kinds(table, names, retry)
+    table = read_kinds(table, names)
     rows = table.complete_rows(names) if given.complete_rows else table
     has_gaps = bool(rows.n_missing(names)) and not given.available_case
     if has_gaps or (table.n_rows and not rows.n_rows):

@@ -68,22 +68,41 @@ def warn_of_row_names(
     numbers
         Whether to warn of whole numbers that are taken for labels.
     """
-    chosen = columns_to_check(table, names, "names rows")
-    head = table.sight()  # of a scan some rows are enough to see it
-    columns = {name: head.column(name) for name in chosen}
-    found = {
-        name: what_names_rows(column, head.weights)
-        for name, column in columns.items()
-        if counts or column.variable.kind != "count"
-    }
-    _warn_of({name: what for name, what in found.items() if what is not None}, advice)
-    many = [name for name in chosen if numbers and _are_many(table.variable(name), table)]
+    asked = table.names if names is None else list(names)
+    tell_row_names(table, row_names(table, asked, counts=counts), advice)
+    chosen = columns_to_check(table, asked if numbers else (), "are many")
+    many = [name for name in chosen if _are_many(table.variable(name), table)]
     if many:
         warn(
             f"the whole numbers of {some(map(repr, many), most=20)} are taken for labels, and "
             f"there are many for so few rows: say {of_frame(continuous=many)} if they measure "
             f"something, or {of_frame(categorical=many)} if they are labels"
         )
+
+
+def row_names(table: RowSource, names: Iterable[str], *, counts: bool = True) -> list[str]:
+    """Columns that name or number the rows; what the caller declared does not.
+
+    What was found stays known of all tables that are made of this one.
+    """
+    asked = [name for name in names if counts or table.variable(name).kind != "count"]
+    told = _names_in(table, columns_to_check(table, asked, "names rows"))
+    table.checks_done.update((name, "does name rows") for name in told)
+    return [name for name in asked if (name, "does name rows") in table.checks_done]
+
+
+def tell_row_names(table: RowSource, names: Iterable[str], advice: str | None = None) -> None:
+    """Warn, once for a table, of columns that name or number the rows, and what becomes of them."""
+    _warn_of(_names_in(table, columns_to_check(table, names, advice or "is told")), advice)
+
+
+def _names_in(table: RowSource, names: Sequence[str]) -> dict[str, str]:
+    """How columns name the rows, those of them that do."""
+    if not names:
+        return {}
+    head = table.sight()  # of a scan some rows are enough to see it
+    found = {name: what_names_rows(head.column(name), head.weights) for name in names}
+    return {name: what for name, what in found.items() if what is not None}
 
 
 def _are_many(variable: Variable, table: RowSource) -> bool:

@@ -31,8 +31,9 @@ from jensen.inference.regression import (
     LinearRegression,
     RegressionPosterior,
 )
+from jensen.support.arguments import AnswersToPeers, answers_to
 from jensen.support.json_values import as_checked
-from jensen.support.text import AnswersToPeers, answers_to, plural
+from jensen.support.text import plural
 
 if TYPE_CHECKING:
     pass

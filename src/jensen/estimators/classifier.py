@@ -24,6 +24,7 @@ from jensen.data.variable import label_text
 from jensen.estimators.bayesian_network import BayesianNetwork
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, as_dag
+from jensen.q_graph.learned_columns import learned_columns
 from jensen.q_graph.learning import learn_structure
 from jensen.q_graph.trees.chow_liu import naive_bayes, tan
 from jensen.scores.registry import DEFAULTS
@@ -242,6 +243,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         rows = table.select([x for x in table.names if x == target or _varies(table, x)])
         if chosen == "naive":
             return naive_bayes(rows, target)
+        rows, _ = learned_columns(rows, {"target": target})
         search: dict[str, Any] = {"random_state": self.random_state}
         if chosen == "learned":
             return as_dag(learn_structure(rows, **search))

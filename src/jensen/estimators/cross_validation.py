@@ -22,6 +22,7 @@ from jensen.estimators.network_kinds import fit_network
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, as_dag
 from jensen.q_graph.constraints import as_lists
+from jensen.q_graph.learned_columns import learned_columns
 from jensen.q_graph.learning import learn_structure
 from jensen.scores.registry import DEFAULTS, SPREAD_PRIORS
 from jensen.scores.table_checks import (
@@ -133,7 +134,11 @@ def cross_validate(
     >>> learned.mean < empty.mean
     True
     """
-    data = counts_as_numbers(as_table(table))
+    data = as_table(table)
+    if graph is None:
+        data, choices = learned_columns(data, {**choices, "target": target, "prior": graph_prior})
+        del choices["target"], choices["prior"]
+    data = counts_as_numbers(data)
     check_whole("folds", folds, at_least=2)
     if folds > data.n_rows:
         raise DataError(f"{folds} folds need as many rows, and there are {data.n_rows}")

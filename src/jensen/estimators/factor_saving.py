@@ -52,7 +52,7 @@ COMMON = {
 }
 
 
-class SavedKind(NamedTuple):
+class SavedFactors(NamedTuple):
     """A kind of model in a file."""
 
     class_name: str
@@ -137,7 +137,7 @@ def _keeps(estimator: Any) -> bool:
     return bool(estimator._choices_of_loop().algorithm.keeps_posterior)
 
 
-def _check_choices(estimator: Any, kind: SavedKind) -> None:
+def _check_choices(estimator: Any, kind: SavedFactors) -> None:
     """Refuse choices that `fit` would refuse whatever the data."""
     choices = estimator._choices_of_loop()
     choices.check()
@@ -161,7 +161,7 @@ def _read_columns(estimator: Any, value: Checked) -> int:
 
 
 KINDS = {
-    "factor-analysis": SavedKind(
+    "factor-analysis": SavedFactors(
         "FactorAnalysis",
         {
             "noise": Stored(str, Checked.text),
@@ -170,7 +170,7 @@ KINDS = {
         ("scale",),
         FittedFactors,
     ),
-    "factor-mixture": SavedKind(
+    "factor-mixture": SavedFactors(
         "MixtureOfFactorAnalyzers",
         {
             "n_components": Stored(int, Checked.whole, is_needed=True),
@@ -180,7 +180,7 @@ KINDS = {
         ("concentration", "scale"),
         FittedFactorMixture,
     ),
-    "binary-factors": SavedKind(
+    "binary-factors": SavedFactors(
         "BinaryFactors", {}, ("concentration", "scale"), FittedBinaryFactors
     ),
 }

@@ -269,7 +269,12 @@ def fit_network(
     given = net.get_params()
     graph = given.pop("graph")
     choices = NetworkSettings(**{**given, "hidden": given["hidden"] or {}})
-    rows = _with_numbers(as_rows(table), graph)
+    rows: RowSource = as_rows(table)
+    if graph is None and learned is None:
+        from jensen.q_graph.learned_columns import learned_columns
+
+        rows, _ = learned_columns(rows, {"interventions": interventions})
+    rows = _with_numbers(rows, graph)
     if isinstance(graph, PDAG):
         graph = _extended(graph, rows)
     task = FittingTask(rows, choices, interventions, checkpoint)

@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import connected_components
 from jensen import q_hidden
 from jensen.data.blocks import Units
 from jensen.data.variable import Variable
-from jensen.evidence.coordinates import Coordinates, coordinates
+from jensen.evidence.coordinates import FreeCoordinates, coordinates
 from jensen.evidence.laplace import not_known
 from jensen.exceptions import EstimateWarning, JensenError, TooLargeError, warn
 from jensen.families.dirichlet import HeldTables
@@ -258,7 +258,7 @@ class _Report(NamedTuple):
 
     network: FittedNetwork
     model: Any
-    at: Coordinates
+    at: FreeCoordinates
     cells: _Cells
     inverse: _Inverse
 

@@ -21,10 +21,10 @@ from jensen.exceptions import DataError, JensenError
 from jensen.families import gamma, gaussian_vectors, kl, log_partition, neg_log_density
 from jensen.families.dirichlet import dirichlet
 from jensen.inference.factor_mixtures import FittedFactorMixture, MixturePoint
+from jensen.models.component_moves import component_moves, local_axes
 from jensen.models.factor_parameters import LEAST_NOISE, FactorPrior, LinearColumns
-from jensen.models.factor_starts import component_moves, local_axes
 from jensen.models.protocol import Conjugate, Data
-from jensen.models.state_labels import by_falling_count, live_states
+from jensen.models.state_labels import live_states
 from jensen.models.state_model import LOOKED_AT, distinct_rows, near_centres
 from jensen.q_hidden import Hidden
 from jensen.q_hidden.gaussian_factors import FactorMixture, FactorRows, GaussianFactors
@@ -304,7 +304,8 @@ class FactorMixtureModel(Conjugate[Analyzers]):
     def finish(self, state: State[Any, Any], *, is_posterior: bool) -> FittedFactorMixture:
         """What an ascent found: components by falling counts, factors by their length."""
         counts, eta, t = state.stats.weights, state.eta, state.t
-        order = by_falling_count(counts) if self.may_relabel else np.arange(len(counts))
+        falling = np.argsort(-counts, kind="stable")
+        order = falling if self.may_relabel else np.arange(len(counts))
         counts = counts[order]
         if not is_posterior:
             point = self.point(t, np.exp(t.weights)).of(order)

@@ -21,6 +21,7 @@ from jensen.exceptions import (
     CollapseError,
     DataError,
     ImpossibleError,
+    UnboundedError,
     configurations,
     warn_of_configurations,
 )
@@ -91,20 +92,23 @@ class ConditionalRegressions(Product):
             return linear_regression.mode_stats(eta)
         except CollapseError as error:
             if self.may_restart:
-                raise CollapseError((), self._why(v, error)) from None
-            raise DataError(self._why(v, error)) from None
+                raise CollapseError((), self._why(v, error).marked) from None
+            raise self._why(v, error) from None
 
-    def _why(self, v: int, error: CollapseError) -> str:
+    def _why(self, v: int, error: CollapseError) -> DataError:
         name = self.names[v]
         if NO_ROWS in error.why:
-            return f"no row has a weight, so nothing says how {name!r} depends on its parents"
+            return DataError(
+                f"no row has a weight, so nothing says how {name!r} depends on its parents"
+            )
         text = self.configs(v, error.components[0])
         where = f"where {text}, " if text else ""
-        return (
+        return UnboundedError(
             f"the likelihood of {name!r} has no bound: {where}it is constant in the rows that "
             f"count for it, or a linear function of its parents, or the rows are too few for so "
-            f"many parents; leave out a parent or a column, or give a prior, "
-            f"{option('prior', 'bdeu-bge')}"
+            f"many parents",
+            f"leave out a parent or a column, or give a prior, {option('prior', 'bdeu-bge')}",
+            child=name if where else "",
         )
 
 

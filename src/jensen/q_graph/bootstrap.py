@@ -22,6 +22,7 @@ from jensen.q_graph.constraints import (
     read_constraints,
 )
 from jensen.q_graph.edge_strengths import EdgeStrengths
+from jensen.q_graph.learned_columns import learned_columns
 from jensen.q_graph.learning import cut_columns, learn_structure
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.runner import Task, run
@@ -101,6 +102,7 @@ def bootstrap_edges(
         raise JensenError("bootstrap_edges draws rows: give interventions= as a column")
     choices = as_lists(choices)
     data = as_table(cut_columns(table, choices.pop("discretize", None))[0])
+    data, choices = learned_columns(data, choices)
     rng = as_generator(random_state)
     check_many(n, 128.0 + 8.0 * len(data.names) ** 2, "replicates (n)", "draw fewer")
     _check_weights(data)

@@ -15,6 +15,7 @@ from jensen.q_graph import methods
 from jensen.q_graph.classes.rules import check_table, with_known_directions
 from jensen.q_graph.constraints import add_prior, read_rules, without_edges_at
 from jensen.q_graph.info import StructureInfo
+from jensen.q_graph.learned_columns import learned_columns
 from jensen.q_graph.method_choices import (
     TESTED,
     Completion,
@@ -82,7 +83,9 @@ def learn_structure(
         Anything a `Table` can be built from; the order of the columns changes nothing. Columns of
         labels and of numbers make a conditional linear Gaussian network: labels have no numbers
         among their parents, and arrows from labels to numbers are a convention, not learned. Whole
-        numbers with more than 20 different values are numbers.
+        numbers with more than 20 different values are numbers. Columns that name or number the rows
+        (identifiers, dates, free text) are left out, with a warning, unless the table declares
+        their kind or another argument names them.
     method
         "hill-climb": adds, drops or turns the edge that gains most, until nothing gains, three
         times; then again from the best graph that can be combined of all families scored so far.
@@ -238,12 +241,16 @@ def learn_structure(
         },
     )
     table, cuts = cut_columns(table, discretize)
+    if table is not None and scores is None:
+        beside = {"discretize": discretize, "prior_network": prior_network}
+        table, found = learned_columns(as_rows(table), {**chosen, **rules, **beside})
+        rules = {name: found[name] for name in rules}
     if method in TESTED:
         choices = {**chosen, **rules, **gaussian}
         return _tell(_by_tests(method, table, choices, random_state, progress), cuts)
     others = {"method": method, "random_state": random_state, "progress": progress}
     if missing == "structural-em" and table is not None and scores is None:
-        table, given = as_rows(table), {**chosen, **rules, **gaussian, **others}
+        given = {**chosen, **rules, **gaussian, **others}
         if needs_structural_em(table, given):
             return _tell(learn_incomplete(table, given), cuts)
     if checkpoint is not None:

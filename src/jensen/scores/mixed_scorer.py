@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from jensen.data.statistics import Coordinates
 from jensen.data.variable import Variable
-from jensen.exceptions import DataError, warn
+from jensen.exceptions import DataError, UnboundedError, warn
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.scores.conditional_gaussian import ConditionalGaussian, Function, Labels
 from jensen.scores.parent_sets import candidate_scores
@@ -327,10 +327,11 @@ class MixedScorer:
         codes, weight = rows.lost(numbers[last], labels, numbers[:last])
         given = f" given {some(above)}" if above else ""
         where = self._where(labels, codes, weight)
-        raise DataError(
-            f"{name}{given} has no residual variance{where}, so the likelihood has no "
-            f"bound: leave the column out, set a lower {bare('max_parents')}, or use "
-            f"{option('score', DEFAULTS['mixed'])}, whose prior bounds it"
+        raise UnboundedError(
+            f"{name}{given} has no residual variance{where}, so the likelihood has no bound",
+            f"leave the column out, set a lower {bare('max_parents')}, or use "
+            f"{option('score', DEFAULTS['mixed'])}, whose prior bounds it",
+            child=self.names[child] if labels else "",
         )
 
 

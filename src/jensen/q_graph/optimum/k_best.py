@@ -12,12 +12,14 @@ from numpy.typing import NDArray
 
 from jensen.data import RowSource, Table, as_rows
 from jensen.exceptions import GraphError, JensenError
+from jensen.q_graph.classes.graph import are_equivalent
 from jensen.q_graph.constraints import Constraints, add_prior, read_rules
+from jensen.q_graph.learned_columns import learned_columns
 from jensen.q_graph.methods import check_missing, needs_structural_em
 from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE, Edges, family_table, solve
 from jensen.q_graph.posterior.listed import BestGraphs, Scored
 from jensen.q_graph.structural.learning import climb_incomplete
-from jensen.q_graph.structural.structural_em import LAST_SWEEPS, LAST_TOL, are_equivalent
+from jensen.q_graph.structural.structural_em import LAST_SWEEPS, LAST_TOL
 from jensen.q_graph.sums.exact_posterior import exact_posterior
 from jensen.scores.graph_priors import read_prior
 from jensen.scores.make_scorer import make_scorer
@@ -142,7 +144,9 @@ def k_best(
 
     missing = of_rows.pop("missing", "structural-em")
     check_missing(missing, {x: of_rows.get(x) for x in of_rows if x != "random_state"})
-    rows = as_rows(table)
+    beside = {**choices, **of_rows, "prior": prior}
+    rows, known = learned_columns(as_rows(table), {**rules, **beside})
+    rules = {name: known[name] for name in rules}
     if missing == "structural-em" and needs_structural_em(rows, {**choices, **of_rows}):
         given = {"score": score, "prior": prior, "max_parents": max_parents, **of_rows}
         chosen = {name: value for name, value in given.items() if value is not None}

@@ -23,6 +23,7 @@ from jensen.q_graph.constraints import (
     read_order,
     restrict,
 )
+from jensen.q_graph.learned_columns import learned_columns
 from jensen.q_graph.posterior import ExactPosterior, SampledPosterior, StructurePosterior
 from jensen.q_graph.posterior.exact import ExactSums
 from jensen.q_graph.posterior.model_averages import ScoredTable
@@ -166,7 +167,11 @@ def structure_posterior(
     >>> abs(sampled.edge_probability("Cancer", "Xray") - 0.644) < 0.05
     True
     """
-    data = as_table(table)
+    rules = {"required": required, "forbidden": forbidden, "tiers": tiers}
+    beside = {"interventions": interventions, "prior_network": prior_network, "prior": prior}
+    order = {"known_order": known_order, "candidates": candidates}
+    data, known = learned_columns(as_table(table), {**rules, **beside, **order})
+    rules = {name: known[name] for name in rules}
     of_score = {
         "score": score,
         "equivalent_sample_size": equivalent_sample_size,
@@ -178,7 +183,6 @@ def structure_posterior(
     way = _read_method(method, known_order)
     kept = ScoredTable(data, of_score)
     scorer = kept.scorer()
-    rules = {"required": required, "forbidden": forbidden, "tiers": tiers}
     given = _read_graphs(scorer, way, prior, max_parents, known_order, rules)
     settings = {"method": way, "prior": _plain_prior(given.chosen), "max_parents": max_parents}
     if given.order is not None:
@@ -199,7 +203,7 @@ def structure_posterior(
     return _sample(kept, scorer, given, choices, settings, random_state, progress)
 
 
-class _Graphs(NamedTuple):
+class _GraphChoices(NamedTuple):
     """Which graphs there are, and how probable each is before any data are seen."""
 
     chosen: Any  # the prior, as the caller wrote it
@@ -222,7 +226,7 @@ def _read_graphs(
     max_parents: int | None,
     known_order: Any,
     rules: Mapping[str, Any],
-) -> _Graphs:
+) -> _GraphChoices:
     """Read the prior, the constraints and the known order."""
     names = scorer.names
     if prior is None:
@@ -238,20 +242,20 @@ def _read_graphs(
         )
     constraints = restrict(add_certain_edges(names, given, read), scorer)
     if known_order is None:
-        return _Graphs(prior, read, constraints, None)
+        return _GraphChoices(prior, read, constraints, None)
     if read.prior.counts_orders:
         raise GraphError(
             f"{for_reader(f'prior={prior!r}', '--graph-prior order')} counts orders, and with "
             f"{keyword('known_order')} there is one: use another prior"
         )
     order = read_order(names, known_order)
-    return _Graphs(prior, read, follow_order(constraints, names, order), order)
+    return _GraphChoices(prior, read, follow_order(constraints, names, order), order)
 
 
 def _sample(
     kept: ScoredTable,
     scorer: Scorer,
-    given: _Graphs,
+    given: _GraphChoices,
     choices: ChainChoices,
     settings: dict[str, Any],
     random_state: Any,

@@ -18,7 +18,7 @@ Teyssier and Koller (2005), *Ordering-based search: a simple and effective algor
 Bayesian networks*, UAI.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import islice
 
 import numpy as np
@@ -62,24 +62,26 @@ def thorough_climb(climber: Climber, watch: Watch) -> Found:
     best = hill_climb(climber, watch)
     for ties in (FIRST, BACK):
         best = _better(climber, best, start, watch, ties, plain_climb)
-    recombiner, is_turned = Recombiner(climber), False
-    while not best.stopped:
+    recombiner, before = Recombiner(climber), -np.inf
+    while best.score > before and not best.stopped:
         before = best.score
-        for n_rounds in (0, ROUNDS):  # moving variables at random takes longer
-            joined = recombiner.recombined(best.joined, n_rounds)
-            if joined is not None:
-                best = _better(climber, best, joined, watch)
-            if best.score > before or best.stopped:
-                break
-        if best.score > before:
-            is_turned = False
-        elif is_turned:
-            break
-        else:
-            is_turned, other = True, turned(best.joined)
+        for other in _other_starts(recombiner, best.joined):
             if not (climber.constraints.refuse(other) or np.array_equal(other, best.joined)):
                 best = _better(climber, best, other, watch)
+            if best.score > before or best.stopped:
+                break
     return best
+
+
+def _other_starts(recombiner: "Recombiner", joined: Flags) -> Iterator[Flags]:
+    """Graphs from which to climb on, those that are found soonest first."""
+    found = recombiner.recombined(joined, 0)
+    if found is not None:
+        yield found
+    yield turned(joined)
+    found = recombiner.recombined(joined, ROUNDS)
+    if found is not None:
+        yield found
 
 
 def climb_and_walk(climber: Climber, watch: Watch) -> Found:

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from jensen.data import RowSource, Table, as_rows
 from jensen.data.column_warnings import warn_of_row_names
-from jensen.exceptions import DataError, JensenError
+from jensen.exceptions import DataError, JensenError, UnboundedError, warn
 from jensen.graphs import DAG, PDAG, as_dag
 from jensen.q_graph import methods
 from jensen.q_graph.classes.graph import class_of, set_of
@@ -115,10 +115,26 @@ def climb_incomplete(table: RowSource, chosen: Mapping[str, Any]) -> LearnedStru
     journal = Journal(rng, choices.checkpoint, _identity(choices, rows, targets, rng))
     with _watching(choices, data.log_jacobian) as watch:
         task = StructuralTask(
-            data, objective, rules, make_search(choices, names), choices.completion, watch, journal
-        )
-        found = learn_graph(task, start, choices.restarts, journal.rng)
-        return LearnedStructure(task, choices, found, watch(found.best.value))
+            data, objective, rules, make_search(choices, names), choices.completion, watch, journal,
+            unbounded=set(),
+        )  # fmt: skip
+        return LearnedStructure(task, choices, *_learned(task, start, choices.restarts))
+
+
+def _learned(task: StructuralTask, start: Any, restarts: int) -> tuple[LearnedGraph, bool]:
+    """The graph, and whether Ctrl-C was heard; likelihoods without a bound are told."""
+    assert task.journal is not None
+    assert task.unbounded is not None
+    better = option("score", task.rows.first.score)
+    way_out = f"leave out a column, or use {better}, whose prior bounds it"
+    try:
+        found = learn_graph(task, start, restarts, task.journal.rng)
+    except UnboundedError as error:
+        way_out = f"set a lower {bare('max_parents')}, {way_out}"
+        raise UnboundedError(error.what, way_out) from None
+    for what in sorted(task.unbounded)[:1]:
+        warn(f"{what}: no graph has such a family, however close the relation is; {way_out}")
+    return found, task.watch(found.best.value)
 
 
 def _reader(
@@ -161,7 +177,7 @@ def average_scorer(table: Any, score: str | None, choices: Mapping[str, Any]) ->
     warn_of_constant_labels(rows)
     plain = StructuralChoices("hill-climb")
     data, _ = _reader(rows, plain)(rows, targets, plain)
-    return data.average_scorer(node_average_penalty(rows.total_weight))
+    return data.average_scorer(node_average_penalty(data.total_weight))
 
 
 # --- what is climbed ---

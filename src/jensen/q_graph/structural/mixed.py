@@ -24,8 +24,8 @@ from jensen.exceptions import DataError
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.graphs import DAG
 from jensen.inference.completed_cells import (
+    CellParameters,
     CompletedCells,
-    Theta,
     complete_cells,
     expected_moments,
     joined,
@@ -263,7 +263,7 @@ class IncompleteMixed:
                 if model.layout.cards[v]:
                     at = model.layout.wiring.fam_at[model.layout.place[v] :]
                     tables[at[0] : at[1]] = 0.0
-            theta = Theta(tables, model.layout.forms_of(t.regressions))
+            theta = CellParameters(tables, model.layout.forms_of(t.regressions))
             parts.append(complete_cells(model.layout, names, theta, rows, was_set, rng))
             offsets.append(own)
         return joined(parts, offsets)

@@ -20,11 +20,11 @@ from jensen.data import Table, Variable
 from jensen.data.blocks import Units
 from jensen.data.number_rows import NumberRows, summarise
 from jensen.data.statistics import Coordinates, Moments, spread
-from jensen.exceptions import DataError
+from jensen.exceptions import DataError, UnboundedError
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.graphs import DAG
 from jensen.models.gaussian_network import (
-    CellUnit,
+    PatternUnit,
     RegressionNetwork,
     Regressions,
     encode,
@@ -187,7 +187,7 @@ class IncompleteNumbers:
         """Expected statistics as they are: they have no zeros at which EM would stay."""
         at = fitted.model.potentials(fitted.state.t)
 
-        def visit(number: int, unit: CellUnit, kept: None) -> tuple[Array, None]:
+        def visit(number: int, unit: PatternUnit, kept: None) -> tuple[Array, None]:
             return exact(at(unit), None, None).moments, None
 
         found = np.zeros((len(self.sets), *2 * (len(self.varying) + 1,)))
@@ -282,11 +282,11 @@ def _naming_collapse(model: RegressionNetwork, *, is_possible: bool) -> Iterator
     except (ArithmeticError, DataError) as error:
         if not is_possible or (isinstance(error, ArithmeticError) and precision.max() < COLLAPSED):
             raise
-        raise DataError(
+        raise UnboundedError(
             f"the likelihood of {model.names[int(precision.argmax())]!r} has no bound: in the rows "
             f"that show it with all of its parents it is a linear function of them, or these rows "
-            f"are too few; set a lower max_parents, leave out a column, or use the score "
-            f"{DEFAULTS['continuous']!r}"
+            f"are too few",
+            "leave out a column",
         ) from None
 
 

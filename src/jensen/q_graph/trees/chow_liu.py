@@ -14,6 +14,7 @@ from jensen.exceptions import DataError, GraphError, JensenError
 from jensen.graphs import DAG
 from jensen.graphs.indexed_graph import IndexedGraph, check_name
 from jensen.q_graph.info import StructureInfo
+from jensen.q_graph.learned_columns import learned_columns
 from jensen.q_graph.trees.incomplete import is_incomplete, tree_of_incomplete
 from jensen.q_graph.trees.spanning import (
     Penalised,
@@ -116,7 +117,7 @@ def chow_liu(
     """
     began = time.perf_counter()
     penalty = _read_score(score)
-    data = as_table(table)
+    data, _ = learned_columns(as_table(table), {"root": root})
     if is_incomplete(data):
         return _tree_of_incomplete(data, root, smoothing, penalty)
     data = complete(data, "a Chow-Liu tree")
@@ -226,7 +227,8 @@ def tan(table: Any, target: str, root: str | None = None, smoothing: float = 0.0
            [0.667, 0.333]])
     """
     began = time.perf_counter()
-    data = complete(as_table(table), "a tree-augmented classifier")
+    rows, _ = learned_columns(as_table(table), {"target": target, "root": root})
+    data = complete(rows, "a tree-augmented classifier")
     warn_of_row_names(data)
     warn_of_constant_labels(data)
     features = _features(data, target)
