@@ -295,7 +295,7 @@ STATE_OPTIONS = (
         "What is learned: a network, or hidden states (which need --states K): mixture, a Gaussian "
         "mixture of columns of numbers; latent-class, latent classes of columns of any kind; hmm, "
         "a hidden Markov model. Or hidden factors of numbers (--factors K): factors, a factor "
-        "analysis; binary-factors, parts that are there or not; factor-mixture, clusters with both.",
+        "analysis; binary-factors, parts there or not; factor-mixture, clusters with factors.",
         HIDDEN_STATES,
         values=("network", "mixture", "latent-class", "hmm", *FACTORS),
         default="network",

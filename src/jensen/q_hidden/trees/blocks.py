@@ -116,7 +116,9 @@ class Part:
 
     def __init__(self, plan: SetPlan, bases: Ints, log_tables: Array) -> None:
         self.plan, self.n = plan, len(bases)
-        self.at, self.logs, self.zeros = [], [], []
+        self.at: list[Ints] = []
+        self.logs: list[Array] = []
+        self.zeros: list[Any] = []  # where tables are 0; None where they are nowhere
         for potential in plan.potentials:
             base = bases[:, potential.number].reshape(-1, *[1] * len(potential.members))
             at = base + potential.offsets
@@ -163,7 +165,7 @@ class Part:
 
     def _expected(self, q: Tables, j: int, b: int | None, values: Array) -> Array:
         """Of a potential under all blocks but b, over the states of the members of b, in order."""
-        potential, left = self.plan.potentials[j], ()
+        potential, left = self.plan.potentials[j], tuple[int, ...]()
         parts: list[Any] = [values, [0, *potential.labels]]
         for share in potential.shares:
             if share.block == b:
@@ -216,7 +218,7 @@ class Part:
             if states is not None:
                 for block, table in zip(self.plan.blocks, q, strict=True):
                     table[i] = 0.0
-                    table[(i, *(states[m] for m in block))] = 1.0
+                    table[i][tuple(states[m] for m in block)] = 1.0
         return q
 
     def _configuration(self, q: Tables, i: int) -> list[int] | None:
