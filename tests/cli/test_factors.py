@@ -88,6 +88,17 @@ def test_a_mixture_of_factor_analysers(run, tests_csv):
     assert "lower bound" in run("evidence", "model.json", tests_csv).out
 
 
+def test_networks_of_labels_by_mean_field_in_blocks(run, refuse):
+    jn.examples.load("cancer").sample(200, random_state=0).write("rows.csv")
+    words = ["--graph", "h -> Smoker; h -> Xray; Smoker -> Xray", "--hidden", "h=2"]
+    words += ["--method", "mean-field", "--seed", "0", "--tol", "1e-3"]
+    done = run("learn", "rows.csv", *words, "--block", "h,Smoker", "-o", "net.json")
+    assert done.code == 0, done
+    assert jn.load("net.json").blocks == [["h", "Smoker"]]
+    text = refuse("learn", "rows.csv", *words, "--block", "h,Smokr")
+    assert "--block Smokr: there is no such variable" in text
+
+
 @pytest.mark.parametrize("method", ["variational-em", "mean-field"])
 def test_mean_field_is_chosen_by_its_name(run, tests_csv, method):
     words = ["--model", "binary-factors", "--factors", "2", "--method", method, "--seed", "0"]

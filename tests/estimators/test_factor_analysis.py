@@ -288,7 +288,7 @@ def test_files_bring_all_of_it_back(tmp_path, prior, noise):
         (lambda d: d["posterior"]["noise"].update(exposure=[-1.0] * 6), "no gamma distribution"),
         (lambda d: d.update(columns=[]), "must name each column once"),
         (lambda d: d.update(columns=5), "must have loadings of 5 columns"),
-        (lambda d: d.update(model="factor"), "must be one of factor-analysis, binary-factors"),
+        (lambda d: d.update(model="factor"), "must be one of factor-analysis, factor-m"),
         (lambda d: d.update(noise="none"), "must be 'diagonal' or 'isotropic'"),
         (lambda d: d["choices"].update(method="gibbs"), "is not for this model"),
     ],
