@@ -341,7 +341,7 @@ def test_whole_numbers_are_numbers(run):
     done = run("learn", "marks.csv", "--structure", "exact", "--json")
     assert (
         "jensen: 'x', 'y' hold whole numbers: they are taken as numbers (say --categorical x "
-        "--categorical y for labels)"
+        "--categorical y for labels, or --counts x --counts y for Poisson counts given labels)"
     ) in done.err
     table = jn.Table("marks.csv", continuous=["x", "y"])
     found = json.loads(done.out)["structure"]

@@ -204,6 +204,7 @@ COMMAND = Command(
         *options.READING,
         options.CATEGORICAL,
         options.CONTINUOUS,
+        options.COUNTS,
         options.STATES,
         options.WEIGHTS,
         options.COMPLETE_ROWS,

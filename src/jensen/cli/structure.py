@@ -199,11 +199,11 @@ def _test(task: GraphTask) -> FoundGraph:
     Between a label and a number they lead to the number: the graph is to be scored and fitted.
     """
     from jensen.graphs import as_dag
-    from jensen.q_graph.constraints import numbers_to_labels
+    from jensen.q_graph.constraints import edges_outside_class
     from jensen.q_graph.learning import learn_structure
 
     chosen = task.search()
-    chosen["forbidden"] += numbers_to_labels(task.table, task.given.interventions)
+    chosen["forbidden"] += edges_outside_class(task.table, task.given.interventions)
     found = learn_structure(task.table, **chosen)
     info, score = found.info, task.scoring["score"]
     if info.interrupted:

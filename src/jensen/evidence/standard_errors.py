@@ -135,7 +135,14 @@ def _flat(network: FittedNetwork) -> Array:
 def _regressions(network: FittedNetwork) -> tuple[NumberParameters, ...]:
     """The regressions of all numbers."""
     if isinstance(network, MixedNetwork):
-        return network.numbers
+        found = [one for one in network.numbers if isinstance(one, NumberParameters)]
+        if len(found) == len(network.numbers):
+            return tuple(found)
+        count = network.graph.nodes[min(network.layout.counts)]
+        raise JensenError(
+            f"standard errors are not known of rates, and {count!r} is a count: use "
+            f"{option('method', 'vbem')}, whose posterior has intervals"
+        )
     found = []
     for one in network.regressions if isinstance(network, GaussianNetwork) else ():
         slopes = np.array([list(one.coefficients.values())], float).reshape(1, -1)

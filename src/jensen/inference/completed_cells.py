@@ -251,8 +251,9 @@ def _add_regression(
 ) -> None:
     """Add the moments of one regression over some of the rows."""
     members, n = [*layout.number_parents[v], v], layout.n_members[v]
+    own = own & ~np.isnan(rows.values[:, v])  # a missing count sums to one
     config, weight = layout.configs_of(v, rows.codes), np.where(own, rows.weight, 0.0)
-    z = np.column_stack([np.ones(len(weight)), rows.values[:, members]])
+    z = np.column_stack([np.ones(len(weight)), np.nan_to_num(rows.values[:, members])])
     found = moments[layout.form_at[v] : layout.form_at[v + 1]].reshape(layout.n_configs[v], -1)
     square = found[:, 1:].reshape(-1, n, n)
     found[:, 0] += np.bincount(config, weight, layout.n_configs[v])

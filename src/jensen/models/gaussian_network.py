@@ -34,7 +34,7 @@ from jensen.inference.gaussian_network import (
 )
 from jensen.inference.gaussian_queries import sample
 from jensen.inference.mixed_network import MixedNetwork
-from jensen.inference.mixed_parameters import NumberParameters, eta_at, numbers_at
+from jensen.inference.mixed_parameters import NumberParameters, eta_at, regressions_at
 from jensen.inference.regression import LinearRegression
 from jensen.models.emissions.gaussian_rows import patterns_of
 from jensen.models.protocol import Conjugate, Data
@@ -219,7 +219,7 @@ class RegressionNetwork(Conjugate[Regressions]):
     def _numbers(self, t: Regressions) -> tuple[NumberParameters, ...]:
         """The regressions of all variables, of columns as they came."""
         pairs = enumerate(zip(t.regressions, self.parents, strict=True))
-        return tuple(numbers_at(part, self.shift, v, above) for v, (part, above) in pairs)
+        return tuple(regressions_at(part, self.shift, v, above) for v, (part, above) in pairs)
 
     # --- chains: intercept, slopes and variance of every regression ---
 

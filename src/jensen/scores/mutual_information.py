@@ -310,7 +310,7 @@ def imagined_rows(smoothing: Any) -> float:
 
 def pair_information(table: Table, names: Sequence[str], smoothing: float = 0.0) -> Unconditional:
     """Mutual informations of columns of any kind, from a table without missing values."""
-    table = counts_as_numbers(table)
+    table = counts_as_numbers(table, keep_declared=False)
     kinds = {variable.name: variable.kind for variable in table.variables}
     chosen = [kinds[name] for name in names]
     sample_size = imagined_rows(smoothing)

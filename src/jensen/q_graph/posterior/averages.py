@@ -20,7 +20,7 @@ from jensen.q_graph.posterior.predictions import (
     RegressionPredictions,
     TablePredictions,
 )
-from jensen.scores.scorer import HasCounts, HasMoments, Scorer, labels_first, offered
+from jensen.scores.scorer import HasCounts, HasMoments, Scorer, kinds_of, offered
 from jensen.support.machine import ordered_map
 from jensen.support.text import offer
 
@@ -41,7 +41,7 @@ def make_predictions(scorer: Scorer | None) -> Predictions:
         return RegressionPredictions(numbers)
     if states is not None:
         return TablePredictions(states)
-    if scorer is not None and labels_first(scorer):
+    if scorer is not None and kinds_of(scorer):
         raise JensenError(
             "averages over graphs are there for columns of one kind, and these are labels and "
             "numbers: fit a network to post.best, or to graphs of post.samples"

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table
+from jensen.data.counting import counts_as_numbers
 from jensen.exceptions import DataError, UnboundedError
 from jensen.q_graph.classes.graph import are_equivalent
 from jensen.q_graph.constraints import Constraints, read_constraints
@@ -112,7 +113,8 @@ def tree_of_incomplete(table: Table, penalty: str | None) -> LearnedTree:
 
 
 def _read(rows: Table) -> StructuralRows:
-    """The rows, as structural EM reads them."""
+    """The rows, as structural EM reads them; counts are numbers in a tree."""
+    rows = counts_as_numbers(rows, keep_declared=False)
     if are_numbers(rows):
         return IncompleteNumbers.of(rows, None, [None] * 4)
     variables = all_variables(rows, {})
