@@ -208,10 +208,12 @@ def test_a_killed_run_goes_on_to_the_same_bits(tmp_path, monkeypatch):
 
 
 def test_networks_too_large_for_a_tree():
-    """As many hidden causes as findings, each of three: the tree of a row is too large."""
+    """As many hidden causes as findings, each of four: the tree of a row is too large."""
     n = 48
     table = {f"x{v}": np.array([0, 1, 1]).astype(str) for v in range(n)}
-    arrows = [f"h{p} -> x{v}" for v in range(n) for p in ((v, (v + 7) % n, (v + 19) % n))]
+    arrows = [
+        f"h{p} -> x{v}" for v in range(n) for p in ((v, (v + 7) % n, (v + 19) % n, (v + 30) % n))
+    ]
     hidden = {f"h{p}": 2 for p in range(n)}
     choices = {"hidden": hidden, "prior": 1.0, "random_state": 0, "max_iter": 2}
     graph = "; ".join(arrows)
