@@ -134,9 +134,9 @@ def test_weights_repeat_rows_and_units_do_not_matter():
 def log_evidence(x, mean, prior):
     """Of one column on one factor: α in closed form, the mean, λ and ψ on grids."""
     strength, (a, b), (shape, rate) = prior
-    log_psi = np.linspace(-7.0, 9.0, 241)[:, None, None]
-    u = np.linspace(-5.0, 5.0, 401)[None, :, None]
-    m = mean + np.linspace(-25.0, 25.0, 401)[None, None, :] / np.sqrt(strength)
+    log_psi = np.linspace(-7.0, 9.0, 81)[:, None, None]
+    u = np.linspace(-5.0, 5.0, 121)[None, :, None]
+    m = mean + np.linspace(-25.0, 25.0, 241)[None, None, :] / np.sqrt(strength)
     psi, weight = np.exp(log_psi), np.sinh(u)
     logs = norm.logpdf(m, mean, strength**-0.5)
     logs = logs + student.logpdf(weight, 2.0 * a, scale=np.sqrt(b / a)) + np.log(np.cosh(u))

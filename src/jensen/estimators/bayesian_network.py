@@ -276,8 +276,7 @@ class BayesianNetwork(AnswersToPeers, NetworkMethods, Estimator):
         checkpoint
             A file that holds the state of the run. If the run is killed, the same call goes on
             from there to the identical result. After the first Ctrl-C the best so far is kept.
-            It holds the parameters; without a graph, that is learned again (with the same
-            `random_state` to the same result).
+            It holds the parameters; a graph is learned again (the same `random_state`, the same).
         """
         fit_network(self, table, interventions, checkpoint)
         return self

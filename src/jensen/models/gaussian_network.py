@@ -198,16 +198,16 @@ class RegressionNetwork(Conjugate[Regressions]):
     ) -> GaussianNetwork:
         """The network at the end of an ascent, of columns as they came."""
         if not is_posterior:
-            return self._network(state.t)
+            return self.network(state.t)
         standard = tuple(linear_regression.to_standard(eta) for eta in state.eta.regressions)
         network = point_network(self.graph, RegressionPosteriors(self.shift, standard))
         return replace(network, prior=self.held, constants=self.constants)
 
     def simulate(self, t: Regressions, n: int, rng: np.random.Generator) -> Array:
         """Rows (n, variables), in the units of the columns."""
-        return sample(self._network(t), n, None, None, rng)
+        return sample(self.network(t), n, None, None, rng)
 
-    def _network(self, t: Regressions) -> GaussianNetwork:
+    def network(self, t: Regressions) -> GaussianNetwork:
         """The network of one θ, of columns as they came."""
         graph, regressions = self.graph, []
         for name, one in zip(graph.nodes, self._numbers(t), strict=True):

@@ -158,8 +158,8 @@ class IncompleteNumbers:
         self, objective: Objective, joined: Flags, start: Any, *, max_iter: int, tol: float
     ) -> FittedGraph:
         """Fit the regressions of a graph, from statistics or from what the known cells suggest."""
-        model = self._model(joined, has_prior=not objective.is_likelihood)
-        squares = self._known() if isinstance(start, np.random.Generator) else start
+        model = self.model(joined, has_prior=not objective.is_likelihood)
+        squares = self.suggested() if isinstance(start, np.random.Generator) else start
         stats = model.blank
         for target, own in zip(self.sets, squares, strict=True):
             stats = add(stats, model.stats_of(own, target))
@@ -180,7 +180,7 @@ class IncompleteNumbers:
         self, objective: Objective, joined: Flags, state: free_energy.AnyState, trace: list[float]
     ) -> FittedGraph:
         """A fit of which a file held the state and J by sweep."""
-        model = self._model(joined, has_prior=not objective.is_likelihood)
+        model = self.model(joined, has_prior=not objective.is_likelihood)
         return FittedGraph(joined, model, self.units, state, trace)
 
     def smoothed(self, fitted: FittedGraph) -> Array:
@@ -231,7 +231,7 @@ class IncompleteNumbers:
         log_unit = float(np.log(self.coordinates.unit[list(self.varying)]).sum())
         return NodeAverages.of(variables, columns, self.rows.weights(), targets, penalty, log_unit)
 
-    def _model(self, joined: Flags, *, has_prior: bool) -> RegressionNetwork:
+    def model(self, joined: Flags, *, has_prior: bool) -> RegressionNetwork:
         """The model of the columns that vary."""
         own, names = list(self.varying), tuple(self.names[v] for v in self.varying)
         graph = DAG.from_adjacency(joined[np.ix_(own, own)], names)
@@ -241,7 +241,7 @@ class IncompleteNumbers:
             prior = make_prior(held, graph.parent_indices, self.shift)
         return RegressionNetwork(names, graph.parent_indices, prior, graph, self.shift, held)
 
-    def _known(self) -> Array:
+    def suggested(self) -> Array:
         """Statistics as the known cells suggest them, the same in proportion for each set."""
         found, n = summarise(self.rows, covariance=True), len(self.varying)
         shape = np.zeros((n + 1, n + 1))
