@@ -247,12 +247,16 @@ def compare(
         )
     strengths: dict[float, dict[str, float]] = {}
     if sensitivity and all(methods[0] in own for own in evidences.values()):
-        for times in STRENGTHS:
-            asked = {**told, "strength": times}
-            strengths[times] = {
-                str(name): log_evidence(model, table, methods[0], **asked).value
-                for name, model in models.items()
-            }
+        try:
+            for times in STRENGTHS:
+                asked = {**told, "strength": times}
+                strengths[times] = {
+                    str(name): log_evidence(model, table, methods[0], **asked).value
+                    for name, model in models.items()
+                }
+        except JensenError as error:
+            strengths = {}
+            refusals["all", "other strengths of the prior"] = str(error)
     unseen: dict[str, HeldOut] = {}
     for name, model in models.items() if held_out else ():
         try:
