@@ -97,6 +97,10 @@ class EvidenceQuestion:
                     f"states) or {option('prior', 'bdeu')} (tables of labels)"
                 )
         if self.strength != 1.0:
+            if not model.has_own_priors:
+                raise JensenError(
+                    "the strengths of hidden factors are learned: their prior has none to choose"
+                )
             found = found._replace(model=with_strength(model, self.strength))
         return found._replace(choices=replace(found.choices, method="vbem"))
 

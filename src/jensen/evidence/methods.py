@@ -166,10 +166,6 @@ def log_evidence(
             f"loadings and the strengths of these are not independent: take "
             f"{one_of('method', OF_FACTORS)}"
         )
-    if strength != 1.0 and not asked.model.has_own_priors:
-        raise JensenError(
-            "the prior of hidden factors is learned with them, so that its strength is not chosen"
-        )
     began = time.perf_counter()
     with one_blas_thread():
         answer = METHODS[method](asked, **found)
