@@ -266,9 +266,9 @@ def fit_network(
 
     `learned` is its graph, if it was learned from the same rows before.
     """
-    given = net.get_params()
-    graph = given.pop("graph")
-    choices = NetworkSettings(**{**given, "hidden": given["hidden"] or {}})
+    told = net.get_params()
+    graph = told.pop("graph")
+    choices = NetworkSettings(**{**told, "hidden": told["hidden"] or {}})
     rows: RowSource = as_rows(table)
     if graph is None and learned is None:
         from jensen.q_graph.learned_columns import learned_columns
@@ -278,10 +278,8 @@ def fit_network(
     if isinstance(graph, PDAG):
         graph = _extended(graph, rows)
     task = FittingTask(rows, choices, interventions, checkpoint)
-    if learned is not None:
-        found = _fit(learned, task, is_learned=True)
-    else:
-        found = _fit_both(task) if graph is None else _fit(graph, task)
+    given = graph if learned is None else learned
+    found = _fit_both(task) if given is None else _fit(given, task, is_learned=learned is not None)
     net.graph_, net.network_ = found.graph, found.network
     found.report.set_on(net, choices)
     net.hold_rows(found.problem)
