@@ -89,26 +89,28 @@ def network():
 
 
 def mixed():
-    """A hidden label and one that is seen above two numbers, of which one depends on the other."""
-    graph = jn.DAG("h -> x; h -> y; a -> y; x -> y; h -> a")
+    """A hidden label and one that is seen above two dependent numbers and a count."""
+    graph = jn.DAG("h -> x; h -> y; a -> y; x -> y; h -> a; h -> n; a -> n")
     kinds = {"a": ("p", "q"), "h": ("0", "1")}
     variables = tuple(
-        jn.Variable(x, "categorical", kinds[x]) if x in kinds else jn.Variable(x, "continuous")
+        jn.Variable(x, "categorical", kinds[x])
+        if x in kinds
+        else jn.Variable(x, "count" if x == "n" else "continuous")
         for x in graph.nodes
     )
-    layout = MixedLayout(graph.parent_indices, (2, 2, 0, 0))
-    shift = np.array([10.0, -1.0])
-    bge = make_bge(["x", "y"], shift + 1.0, np.array([1.0, 4.0]), None, 3.0, 9.0, None)
+    layout = MixedLayout.of(graph.parent_indices, variables)
+    shift = np.array([0.0, 10.0, -1.0])
+    bge = make_bge(["x", "y"], shift[1:] + 1.0, np.array([1.0, 4.0]), None, 3.0, 9.0, None)
     tables = np.resize([0.0, 8.0, 3.0, 0.0, 1.0], int(layout.wiring.fam_at[-1]))
-    prior = MixedParameters(tables, prior_of_regressions(layout, bge, shift))
+    prior = MixedParameters(tables, prior_of_regressions(layout, bge, shift, np.full(3, 4.0)))
     model = MixedRegressionNetwork(layout, prior, graph, variables, shift, hidden=(1,))
 
     def draw(t, rng):
         table = model.simulate(t, N, rng)
-        assert table.names == ("a", "x", "y")
+        assert table.names == ("a", "n", "x", "y")
         values = np.column_stack([table.column(name).data for name in table.names]).astype(float)
         holes = with_gaps(values)
-        holes[3:5, 1], holes[5, 1:] = np.nan, np.nan
+        holes[3:5, 2], holes[5, 1:] = np.nan, np.nan
         holes[:, 0] = np.where(np.isnan(holes[:, 0]), 2, holes[:, 0])  # the code of missing labels
         columns = [
             table.column(name)._replace(data=holes[:, v].astype(table.column(name).data.dtype))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, product
 from typing import TYPE_CHECKING
 
 from jensen.support.text import USUAL_PRIOR, bare, in_python, many, option, plural
@@ -34,6 +34,22 @@ class JensenError(ValueError):
 
 class DataError(JensenError):
     """A table that cannot be read, or that does not suit what is asked of it."""
+
+
+class UnboundedError(DataError):
+    """A likelihood without a bound.
+
+    Attributes
+    ----------
+    what
+        Which one, and why, without the way out: callers may know a better one.
+    child
+        The variable, if it has a likelihood where its parents are not these labels; else empty.
+    """
+
+    def __init__(self, what: str, way_out: str, child: str = "") -> None:
+        super().__init__(f"{what}; {way_out}")
+        self.what, self.child = what, child
 
 
 class GraphError(JensenError):
@@ -216,9 +232,9 @@ def configurations(network: Network, empty: NDArray[np.bool_]) -> Iterator[str]:
     """Empty rows in words: P(wet | rain=yes)."""
     at = 0
     for variable in network.variables:
-        for labels, _ in network.cpt(variable.name).rows():
+        parents = network.parents(variable.name)
+        for labels in product(*(parent.states for parent in parents)):
             if empty[at]:
-                parents = network.parents(variable.name)
                 pairs = [f"{p.name}={x}" for p, x in zip(parents, labels, strict=True)]
                 yield f"P({variable.name}{' | ' if pairs else ''}{', '.join(pairs)})"
             at += 1

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import jensen as jn
-from jensen.cli.app import COMMANDS
+from jensen.cli.command import find_commands
 from jensen.scores import SCORES
 from jensen.support.kernel_cache import places
 
@@ -22,11 +22,11 @@ def test_help_names_every_command(run):
         assert done.err == ""
         assert done.out.startswith("Usage: jensen [OPTIONS] COMMAND")
         assert "Example: jensen learn" in done.out
-        for name in COMMANDS:
+        for name in find_commands():
             assert f"\n  {name} " in done.out
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", find_commands())
 def test_help_of_every_command_has_an_example(run, name):
     done = run(name, "--help")
     assert done.code == 0

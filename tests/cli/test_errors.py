@@ -181,7 +181,7 @@ def test_standard_input_can_be_read_once(refuse, words):
         ("rain,wet\nno,no\nyes\n", "rain.csv"),
         (
             "rain,wet\n0.5,no\n0.25,yes\n",
-            "the label 'wet' has the number 'rain' as a parent: a number may depend on labels",
+            "the edge rain -> wet leads from a number to a label, and in a network of both",
         ),
         (b"rain,wet\n\xff,no\n", "rain.csv"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "rain.csv"),

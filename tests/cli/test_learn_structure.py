@@ -341,7 +341,7 @@ def test_whole_numbers_are_numbers(run):
     done = run("learn", "marks.csv", "--structure", "exact", "--json")
     assert (
         "jensen: 'x', 'y' hold whole numbers: they are taken as numbers (say --categorical x "
-        "--categorical y for labels)"
+        "--categorical y for labels, or --counts x --counts y for Poisson counts given labels)"
     ) in done.err
     table = jn.Table("marks.csv", continuous=["x", "y"])
     found = json.loads(done.out)["structure"]
@@ -996,11 +996,11 @@ def test_how_tests_are_made_changes_the_graph(run, clinic):
 
 
 def test_the_tests_and_corrections_are_those_of_the_library():
-    from jensen.cli.app import COMMANDS
+    from jensen.cli.command import find_commands
     from jensen.independence.independent import TestName
     from jensen.independence.pc import Correction
 
-    table = {option.name: option for option in COMMANDS["learn"].options}
+    table = {option.name: option for option in find_commands()["learn"].options}
     assert table["test"].values == get_args(TestName)
     assert table["correction"].values == get_args(Correction)
 

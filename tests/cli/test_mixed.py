@@ -57,7 +57,10 @@ def test_the_strength_of_the_prior(run, refuse, tmp_path):
     table = "g,x,y\n" + "".join(f"{'uv'[k % 2]},{k / 7},{k * 0.3 + k % 3 / 9}\n" for k in range(40))
     (tmp_path / "tight.csv").write_text(table)
     command = ("learn", "tight.csv", "--graph", "g -> y; x -> y", "-o", "net.json", "--prior")
-    assert "the prior with the highest evidence)" in run(*command, "bdeu-bge").out
+    told = run(*command, "bdeu-bge").out
+    strength = jn.load(tmp_path / "net.json").network_.strength
+    assert f"(numbers: prior of strength {strength:g}, that of the highest evidence)" in told
+    assert f"strength {strength:g}, that" in run("show", "net.json").out
     assert "prior of strength 0.5)" in run(*command, "strength=0.5").out
     assert jn.load(tmp_path / "net.json").prior == {"strength": 0.5}
     assert "has strength" in refuse(*command, "scale=0.5")

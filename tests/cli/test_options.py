@@ -10,18 +10,17 @@ from pathlib import Path
 import pytest
 
 import jensen.cli
-from jensen.cli.app import COMMANDS
-from jensen.cli.command import GROUPS, Given
+from jensen.cli.command import GROUPS, Given, find_commands
 from jensen.exceptions import JensenError
 from jensen.free_energy import ALGORITHMS
 
-EVERY = [(name, option) for name, command in COMMANDS.items() for option in command.options]
+EVERY = [(name, option) for name, command in find_commands().items() for option in command.options]
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", find_commands())
 def test_the_help_lists_every_option_in_its_group(run, name):
     shown = run(name, "--help").out
-    options = COMMANDS[name].options
+    options = find_commands()[name].options
     groups = [group for group in GROUPS if any(option.group == group for option in options)]
     headings = [line[:-1] for line in shown.splitlines() if line[:-1] in GROUPS]
     assert headings == (groups or ["Output"])  # --help itself stands under Output
@@ -37,26 +36,26 @@ def test_help_texts_are_sentences(name, option):
 
 
 def test_every_algorithm_is_suggested():
-    (method,) = [option for option in COMMANDS["learn"].options if option.name == "method"]
+    (method,) = [option for option in find_commands()["learn"].options if option.name == "method"]
     assert method.suggested == tuple(ALGORITHMS)
     assert all(f"{name} " in method.help for name in ALGORITHMS)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", find_commands())
 def test_names_of_options_are_unique(name):
-    options = COMMANDS[name].options
+    options = find_commands()[name].options
     assert len({option.name for option in options}) == len(options)
     flags = [flag for option in options for flag in option.flags or (option.flag,)]
     assert len(set(flags)) == len(flags)
 
 
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", find_commands())
 def test_unknown_options_are_refused(refuse, name):
     assert refuse(name, "--nonsense").startswith("No such option: --nonsense")
 
 
 @pytest.mark.parametrize(
-    "line", [line for command in COMMANDS.values() for line in command.examples]
+    "line", [line for command in find_commands().values() for line in command.examples]
 )
 def test_options_of_examples_belong_together(line, refuse):
     """In an empty folder an example is refused for its file alone."""
@@ -79,7 +78,7 @@ def test_every_choice_that_is_read_is_in_a_table():
 
 
 def test_what_was_not_chosen_is_no_attribute():
-    given = Given(COMMANDS["query"].options, {"k": 3}, {"k"})
+    given = Given(find_commands()["query"].options, {"k": 3}, {"k"})
     assert given.k == 3
     assert given.targets == []
     with pytest.raises(AttributeError, match="this command has no option 'max_parents'"):

@@ -176,7 +176,9 @@ def test_whole_numbers_may_be_counts(run, refuse, animals):
     again = jn.load("c.json")
     assert [v.kind for v in again.variables_] == ["categorical", "count"]
     np.testing.assert_array_equal(again.weights_, expected.weights_)
-    assert refuse("learn", animals, "--counts", "n").startswith("--counts belongs to --model mix")
+    assert refuse(
+        "learn", animals, "--model", "factors", "--factors", "1", "--counts", "n"
+    ).startswith("--counts belongs to --model network, mix")
 
 
 @pytest.mark.parametrize(("emission", "column"), [("categorical", "seen"), ("gaussian", "far")])

@@ -11,7 +11,7 @@ from sklearn.decomposition import FactorAnalysis as Peer
 
 import jensen as jn
 from jensen.exceptions import DataError, EstimateWarning, JensenError
-from jensen.models import factor_starts
+from jensen.models import factor_analysis
 
 
 def wine():
@@ -85,10 +85,10 @@ def test_newton_s_slope_and_curvature_are_derivatives():
     rows = wine()
     covariance, rng = rows.T @ rows / len(rows), np.random.default_rng(0)
     theta, size = np.log(rng.uniform(0.2, 0.8, 13)), 1e-5
-    _, slope, curve = factor_starts._profile(covariance, 3, theta)
+    _, slope, curve = factor_analysis._profile(covariance, 3, theta)
     for i, way in enumerate(np.eye(13)):
-        up = factor_starts._profile(covariance, 3, theta + size * way)
-        down = factor_starts._profile(covariance, 3, theta - size * way)
+        up = factor_analysis._profile(covariance, 3, theta + size * way)
+        down = factor_analysis._profile(covariance, 3, theta - size * way)
         assert (up[0] - down[0]) / (2.0 * size) == pytest.approx(slope[i], abs=1e-7)
         np.testing.assert_allclose((up[1] - down[1]) / (2.0 * size), curve[i], atol=1e-7)
 

@@ -329,7 +329,7 @@ def test_choices_that_make_no_sense_are_refused(choices, message):
         (
             "a -> b",
             {"a": [0.5, 1.5], "b": ["x", "y"]},
-            "the label 'b' has the number 'a' as a parent: a number may depend on labels, but a ",
+            "the edge a -> b leads from a number to a label, and in a network of both a label ",
         ),
         ("a", jn.Table({"a": [0, 1]}, weights=[0.0, 0.0]), "there is nothing to learn from: the "),
         ("a", jn.Table({"a": [0, 1]}).take(np.array([], int)), "there is nothing to learn from: "),

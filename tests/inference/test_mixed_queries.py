@@ -43,6 +43,15 @@ def check_all(net, codes, asked, done=None, asked_do=None, soft=None):
             wanted = naive.joint_labels(network, found, [v.name])
             np.testing.assert_allclose(one.values, wanted, **CLOSE)
             np.testing.assert_allclose(alone.values, wanted, **CLOSE)
+        elif v.kind == "count":
+            mean, variance = naive.count_moments(found, v.name)
+            for answer in (one, alone):
+                np.testing.assert_allclose(
+                    [answer.mean, answer.variance], [mean, variance], **CLOSE
+                )
+                p = [naive.count_probability(found, v.name, x) for x in range(4)]
+                np.testing.assert_allclose(answer.density(range(4)), p, **CLOSE)
+                np.testing.assert_allclose(answer.cdf(range(4)), np.cumsum(p), **CLOSE)
         else:
             mean, covariance = naive.moments(network, found, [v.name])
             for answer in (one, alone):
@@ -52,7 +61,7 @@ def check_all(net, codes, asked, done=None, asked_do=None, soft=None):
                 wanted = naive.density(network, found, v.name, at)
                 np.testing.assert_allclose(answer.density(at), wanted, **CLOSE)
     labels = [v.name for v in rest if v.kind == "categorical"][::-1]
-    numbers = [v.name for v in rest if v.kind != "categorical"][::-1]
+    numbers = [v.name for v in rest if v.kind == "continuous"][::-1]
     if labels:
         wanted = naive.joint_labels(network, found, labels)
         np.testing.assert_allclose(net.query(labels, given, asked_do).values, wanted, **CLOSE)
@@ -66,7 +75,8 @@ def check_all(net, codes, asked, done=None, asked_do=None, soft=None):
 @pytest.mark.parametrize("seed", range(60))
 def test_answers_equal_enumeration(seed):
     rng = np.random.default_rng(seed)
-    net = naive.random_network(rng, int(rng.integers(1, 4)), int(rng.integers(1, 4)))
+    n_labels, n_numbers = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+    net = naive.random_network(rng, n_labels, n_numbers, n_counts=seed % 3)
     for share in (0.0, 0.3, 0.6):
         check_all(net, *known_of(rng, net, share))
 
@@ -74,7 +84,7 @@ def test_answers_equal_enumeration(seed):
 @pytest.mark.parametrize("seed", range(25))
 def test_interventions_and_likelihoods_equal_enumeration(seed):
     rng = np.random.default_rng(100 + seed)
-    net = naive.random_network(rng)
+    net = naive.random_network(rng, n_counts=seed % 3)
     codes, asked = known_of(rng, net)
     done = {x: codes.pop(x) for x in list(codes) if rng.random() < 0.5}
     asked_do = {x: asked.pop(x) for x in done}

@@ -31,10 +31,19 @@ def without(row, name):
     return {x: value for x, value in row.items() if x != name}
 
 
+def moments(network, found, name):
+    """Mean (1,) and variance (1, 1) of a number, or of a count."""
+    if name.startswith("c"):
+        mean, variance = naive.count_moments(found, name)
+        return np.array([mean]), np.array([[variance]])
+    return naive.moments(network, found, [name])
+
+
 @pytest.mark.parametrize("seed", range(30))
 def test_rows_equal_enumeration(seed):
     rng = np.random.default_rng(seed)
-    net = naive.random_network(rng, int(rng.integers(1, 4)), int(rng.integers(1, 4)))
+    n_labels, n_numbers = int(rng.integers(1, 4)), int(rng.integers(1, 4))
+    net = naive.random_network(rng, n_labels, n_numbers, n_counts=seed % 3)
     network = net.network_
     table, known = holed(rng, net, 12)
     found = [naive.pieces(network, row) for row in known]
@@ -53,7 +62,7 @@ def test_rows_equal_enumeration(seed):
             p = np.array([naive.joint_labels(network, one, [name]) for one in found])
             np.testing.assert_allclose(everything[name], p, **CLOSE)
         else:
-            pairs = [naive.moments(network, one, [name]) for one in others]
+            pairs = [moments(network, one, name) for one in others]
             mean = [m[0] for m, _ in pairs]
             np.testing.assert_allclose(net.predict(table, name), mean, **CLOSE)
             answer = net.query(name, given=table)
@@ -100,7 +109,7 @@ def test_expected_counts_equal_enumeration(seed):
 @pytest.mark.parametrize("seed", range(15))
 def test_imputation_equals_enumeration(seed):
     rng = np.random.default_rng(400 + seed)
-    net = naive.random_network(rng)
+    net = naive.random_network(rng, n_counts=seed % 3)
     network = net.network_
     table, known = holed(rng, net, 8, 0.5)
     names = ["x0", "x1", "x2"]
@@ -117,6 +126,9 @@ def test_imputation_equals_enumeration(seed):
             elif is_label:
                 assert filled[0] == best.states[x]
                 assert filled[1] == naive.joint_labels(network, found, [x]).argmax()
+            elif variable.kind == "count":
+                assert filled[0] == np.floor(best.rates[x])
+                assert filled[1] == np.round(naive.count_moments(found, x)[0])
             else:
                 assert filled[0] == pytest.approx(best.mean[names.index(x)], abs=1e-10)
                 mean = naive.moments(network, found, [x])[0][0]
@@ -132,7 +144,7 @@ def agree(values, means, variances):
 @pytest.mark.parametrize("seed", range(4))
 def test_drawn_completions_have_the_moments_of_the_posterior(seed):
     rng = np.random.default_rng(500 + seed)
-    net = naive.random_network(rng)
+    net = naive.random_network(rng, n_counts=1)
     table, known = holed(rng, net, 1, 0.6)
     many = table.take(np.zeros(20_000, np.int64))
     drawn = net.impute(many, "draw", random_state=seed)
@@ -142,7 +154,7 @@ def test_drawn_completions_have_the_moments_of_the_posterior(seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_samples_have_the_moments_of_the_distribution(seed):
     rng = np.random.default_rng(600 + seed)
-    net = naive.random_network(rng)
+    net = naive.random_network(rng, n_counts=1)
     _, (row,) = holed(rng, net, 1, 0.5)
     by_name = {v.name: v for v in net.variables}
     named = {
@@ -160,7 +172,7 @@ def check_draws(net, drawn, found, known):
     """Frequencies of joint labels and moments of numbers, by p-values above 1e-4."""
     network = net.network_
     labels = [v.name for v in net.variables if v.kind == "categorical"]
-    numbers = [v.name for v in net.variables if v.kind != "categorical" and v.name not in known]
+    numbers = [v.name for v in net.variables if v.kind == "continuous" and v.name not in known]
     wanted = naive.joint_labels(network, found, labels)
     counts = np.zeros_like(wanted)
     np.add.at(counts, tuple(drawn.column(x).data for x in labels), 1)
@@ -172,6 +184,16 @@ def check_draws(net, drawn, found, known):
         assert stats.chi2.sf(statistic, inside.sum() - 1) > 1e-4 or expected.min() < 1
     for x in known:
         assert np.all(drawn.column(x).data == known[x])
+    for x in [v.name for v in net.variables if v.kind == "count" and v.name not in known]:
+        values = drawn.column(x).data
+        assert np.all(values == np.floor(values))
+        each, first = np.array([piece.rates[x] for piece in found]), drawn.column(labels[0]).data
+        p, is_first = (
+            naive.posterior(found),
+            np.array([piece.states[labels[0]] == 0 for piece in found]),
+        )
+        both = np.column_stack([values, values * (first == 0)])
+        assert agree(both, p @ np.column_stack([each, each * is_first]), both.var(0)) > 1e-4
     if numbers:
         values = np.column_stack([drawn.column(x).data for x in numbers])
         mean, covariance = naive.moments(network, found, numbers)

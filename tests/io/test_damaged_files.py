@@ -11,7 +11,7 @@ from naive import data as naive
 from naive.damage import ENCODINGS, FAULTS, damaged_bytes, damaged_document, odd_file
 
 import jensen as jn
-from jensen.cli.app import main
+from jensen.cli import main
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 

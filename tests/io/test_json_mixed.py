@@ -31,10 +31,34 @@ def test_there_and_back(tmp_path, choices):
     net.save(tmp_path / "net.json")
     again = jn.load(tmp_path / "net.json")
     assert net.equals(again)
+    assert again.network_.strength == net.network_.strength
+    assert (net.network_.strength is None) == (not choices)
     assert again.query("x", {"y": 1e4}).mean == net.query("x", {"y": 1e4}).mean
     again.save(tmp_path / "again.json")
     assert (tmp_path / "net.json").read_text() == (tmp_path / "again.json").read_text()
     assert repr(again.summary()) == repr(net.summary())
+
+
+@pytest.mark.parametrize("choices", [{}, {"prior": "bdeu-bge"}, CHAINS])
+def test_counts_there_and_back(tmp_path, choices):
+    counts = [None, *RNG.poisson(3.0 + 4.0 * LABEL)[1:].tolist()]
+    net = jn.BayesianNetwork("b -> n; a -> n; a -> x", **choices)
+    net.fit(jn.Table({**GAPS, "n": counts}, counts=["n"]))
+    net.save(tmp_path / "net.json")
+    again = jn.load(tmp_path / "net.json")
+    assert net.equals(again)
+    assert again.query("n").mean == net.query("n").mean
+    again.save(tmp_path / "again.json")
+    assert (tmp_path / "net.json").read_text() == (tmp_path / "again.json").read_text()
+    document = editable((tmp_path / "net.json").read_text())
+    own = next(v for v in document["variables"] if v["name"] == "n")
+    assert own["parents"] == ["a", "b"]
+    document["variables"].append({**own, "name": "m", "parents": ["a", "b", "n"]})
+    with pytest.raises(jn.FileError, match="names the count 'n', but 'm' is a count"):
+        read(tmp_path, document)
+    document["variables"][-1] = {**own, "name": "m", "rate": [[-1.0] * 3] * 2}
+    with pytest.raises(jn.FileError, match="must not be below 0"):
+        read(tmp_path, document)
 
 
 def test_hidden_labels_and_constants(tmp_path):
@@ -47,6 +71,11 @@ def test_hidden_labels_and_constants(tmp_path):
     again = jn.load(tmp_path / "net.json")
     assert net.equals(again)
     assert again.network_.constants == {"c": 3.0}
+
+
+def read(tmp_path, document):
+    (tmp_path / "bad.json").write_text(json.dumps(document))
+    return jn.load(tmp_path / "bad.json")
 
 
 def document(tmp_path, **choices):
@@ -98,9 +127,8 @@ DAMAGE = [
 def test_faults_are_named_with_their_place(tmp_path, damage, text):
     found = document(tmp_path, prior="bdeu-bge")
     damage({v["name"]: v for v in found["variables"]})
-    (tmp_path / "bad.json").write_text(json.dumps(found))
     with pytest.raises(jn.FileError, match=text):
-        jn.load(tmp_path / "bad.json")
+        read(tmp_path, found)
 
 
 SAMPLE_DAMAGE = [
@@ -116,9 +144,8 @@ SAMPLE_DAMAGE = [
 def test_faults_of_samples(tmp_path, damage, text):
     found = document(tmp_path, **CHAINS)
     damage({v["name"]: v for v in found["variables"]})
-    (tmp_path / "bad.json").write_text(json.dumps(found))
     with pytest.raises(jn.FileError, match=text):
-        jn.load(tmp_path / "bad.json")
+        read(tmp_path, found)
 
 
 def test_other_formats_hold_tables_only(tmp_path):

@@ -169,7 +169,7 @@ def test_long_chains_keep_their_books(n, kind):
     plan = ChainPlan(1, 5, 5, 100 if kind == "order" else 4)
     task = GraphChainTask(KINDS[kind], raw, plan, np.zeros((n, n), bool))
     chains = sample_graphs(task, rng)
-    state, kept = chains.ladders[0].states[0], chains.samples[0]
+    state, kept = chains.ends[0].states[0], chains.samples[0]
     before = state.sums.copy()
     weight = task.kind.weigh(state, task.cold)
     np.testing.assert_allclose(state.sums, before, rtol=1e-9, atol=1e-9)

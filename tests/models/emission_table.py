@@ -7,8 +7,7 @@ import numpy as np
 
 from jensen.data import Variable
 from jensen.data.number_rows import NumberRows, summarise
-from jensen.models.emissions.building import make_emission
-from jensen.models.emissions.registry import EMISSIONS
+from jensen.models.emissions.registry import EMISSIONS, make_emission
 
 LABELS = ("a", "b", "c")
 

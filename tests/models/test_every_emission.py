@@ -7,7 +7,7 @@ from models.emission_table import CASES, EXAMPLES, LABELS, emission_like, rows_o
 from jensen.data.number_rows import ColumnSummary, NumberRows, summarise
 from jensen.families import inner
 from jensen.families.tied import by_state, select_states
-from jensen.models.emissions.building import (
+from jensen.models.emissions.derived import (
     completed,
     fewer_states,
     hold_parts,

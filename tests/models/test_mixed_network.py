@@ -5,7 +5,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 from naive import mixed as naive
-from scipy.special import logsumexp
+from scipy.special import gammaln, logsumexp
 
 import jensen as jn
 from jensen import q_hidden
@@ -13,7 +13,8 @@ from jensen.data.blocks import Units
 from jensen.estimators.mixed_problem import mixed_problem
 from jensen.estimators.network_choices import NetworkSettings
 from jensen.exceptions import CollapseError, DataError, EstimateWarning, GraphError, JensenError
-from jensen.families import linear_regression, log_evidence
+from jensen.families import gamma, linear_regression, log_evidence
+from jensen.families.gamma import Gamma
 from jensen.free_energy import expect
 from jensen.inference.mixed_parameters import config_text
 from jensen.models import mixed_rows
@@ -29,12 +30,15 @@ GRAPHS = {
     "a common child": ("x -> z; y -> z; K -> x; L -> y; K -> z", {"K": 2, "L": 2}),
     "labels in a row": ("K -> L; L -> M; K -> x; M -> x; M -> y; x -> y", {"K": 2, "L": 2, "M": 2}),
     "two parts": ("K -> x; L -> y; K -> L; z", {"K": 3, "L": 2}),
+    "counts": ("K -> m; L -> m; K -> L; K -> x; L -> n; o", {"K": 3, "L": 2}),
 }
+COUNTS = {"m", "n", "o"}
 
 
 def layout_of(graph, cards):
     dag = jn.DAG(graph)
-    return dag, MixedLayout(dag.parent_indices, tuple(cards.get(x, 0) for x in dag.nodes))
+    counts = frozenset(v for v, x in enumerate(dag.nodes) if x in COUNTS)
+    return dag, MixedLayout(dag.parent_indices, tuple(cards.get(x, 0) for x in dag.nodes), counts)
 
 
 def random_t(layout, rng, *, is_mean):
@@ -48,7 +52,11 @@ def random_t(layout, rng, *, is_mean):
 def random_regressions(layout, rng, *, is_mean):
     """Statistics of all regressions."""
     regressions = []
-    for k, n in zip(layout.n_configs, layout.n_members, strict=True):
+    for k, n, is_count in zip(layout.n_configs, layout.n_members, layout.is_count, strict=True):
+        if is_count:
+            eta = Gamma(rng.gamma(1.0, 5.0, (k, 1)), rng.uniform(0.5, 2.0, (k, 1)))
+            regressions.append((gamma.mean_stats if is_mean else gamma.mode_stats)(eta))
+            continue
         root = rng.normal(size=(k, n - 1, n + 1))
         mean, scale = rng.normal(size=(k, n - 1)), rng.uniform(0.2, 2.0, k)
         strength = root @ root.swapaxes(1, 2)
@@ -66,6 +74,8 @@ def all_gaps(layout, rng):
         np.int32
     )
     values = rng.normal(size=(rows, len(layout.numbers)))
+    for v in np.flatnonzero(layout.is_count):
+        values[:, v] = rng.poisson(4.0, rows)
     gaps = np.array(list(product([False, True], repeat=n)))
     codes[gaps[:, list(layout.labels)]] = -1
     values[gaps[:, list(layout.numbers)]] = np.nan
@@ -159,7 +169,8 @@ def test_encoded_rows_in_which_different_nodes_were_set_equal_enumeration(name, 
     rng = np.random.default_rng(5)
     regressions = random_regressions(layout, rng, is_mean=True)
     tables = np.log(rng.dirichlet(np.ones(int(layout.wiring.fam_at[-1])))) - 0.1
-    rows, shift = all_gaps(layout, rng), rng.normal(size=len(layout.numbers))
+    rows = all_gaps(layout, rng)
+    shift = np.where(layout.is_count, 0.0, rng.normal(size=len(layout.numbers)))
     missing = np.empty((len(rows.weight), len(layout.cards)), bool)
     missing[:, layout.labels], missing[:, layout.numbers] = rows.codes < 0, np.isnan(rows.values)
     targets = np.array([rng.choice([-1, *np.flatnonzero(~gaps)]) for gaps in missing], np.int64)
@@ -189,12 +200,16 @@ def test_encoded_rows_in_which_different_nodes_were_set_equal_enumeration(name, 
         was_set = (v,) if v >= 0 else ()
         found = naive.expected(layout, tables, layout.forms_of(regressions), own, was_set)
         theirs = [a + b for a, b in zip(theirs, found, strict=True)]
+        known = [v for v in layout.counts if v not in was_set]
+        values = own.values[:, [layout.place[v] for v in known]]
+        theirs[0] -= np.nansum(own.weight @ np.nan_to_num(gammaln(values + 1.0)))  # -log x!
+    theirs[2] = moments_of(layout, layout.stats_of(theirs[2]))  # squares of counts are not kept
     ours = sums.value, sums.stats.tables, moments_of(layout, sums.stats.regressions)
     for a, b in zip(ours, theirs, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-8, atol=1e-8)
 
 
-def mixed_table(n=200, share=0.0, seed=0, weighted=False):
+def mixed_table(n=200, share=0.0, seed=0, weighted=False, counts=False):
     rng = np.random.default_rng(seed)
     a, b = rng.integers(0, 2, n), rng.integers(0, 3, n)
     x = 5.0 + rng.normal(size=n) + 2.0 * a
@@ -205,10 +220,12 @@ def mixed_table(n=200, share=0.0, seed=0, weighted=False):
         "x": x,
         "y": y,
     }
+    if counts:
+        columns["n"] = rng.poisson(2.0 + 3.0 * a).astype(float)
     for column in columns.values():
         column[rng.random(n) < share] = None if column.dtype == object else np.nan
     weights = rng.uniform(0.5, 2.0, n) if weighted else None
-    return jn.Table(columns, weights=weights)
+    return jn.Table(columns, weights=weights, counts=["n"] if counts else [])
 
 
 GRAPH = "a -> x; b -> y; x -> y; a -> b"
@@ -263,21 +280,24 @@ def test_the_strength_with_the_highest_evidence_is_taken():
         jn.BayesianNetwork(GRAPH, prior={"strength": s}).fit(table) for s in (1e-3, 0.01, 0.1, 1.0)
     ]
     net = jn.BayesianNetwork(GRAPH, prior="bdeu-bge").fit(table)
-    assert net.free_energy_ == max(each.free_energy_ for each in own)
+    best = max(own, key=lambda each: each.free_energy_)
+    assert net.free_energy_ == best.free_energy_
+    assert net.network_.strength == best.network_.strength == best.prior["strength"]
 
 
+@pytest.mark.parametrize("graph", [GRAPH, GRAPH + "; a -> n; b -> n", GRAPH + "; n"])
 @pytest.mark.parametrize("strength", [1.0, 0.01])
-def test_vb_on_complete_rows_is_the_score(strength):
-    table = mixed_table(40)
-    net = jn.BayesianNetwork(GRAPH, prior={"strength": strength}).fit(table)
-    score = jn.score(jn.DAG(GRAPH), table, "bdeu-bge", strength=strength)
+def test_vb_on_complete_rows_is_the_score(strength, graph):
+    table = mixed_table(40, weighted=True, counts="n" in graph)
+    net = jn.BayesianNetwork(graph, prior={"strength": strength}).fit(table)
+    score = jn.score(jn.DAG(graph), table, "bdeu-bge", strength=strength)
     np.testing.assert_allclose(net.free_energy_, score, rtol=1e-12)
 
 
 def test_vb_is_below_the_evidence_where_labels_are_missing():
     """By the sum over all completions, each of which has its evidence in closed form."""
-    table = mixed_table(12, seed=4)
-    data = table.to_pandas()
+    table, graph = mixed_table(12, seed=4, counts=True), GRAPH + "; a -> n; b -> n"
+    data, counts = table.to_pandas(), ["n"]
     data.loc[[1, 5], "a"] = None
     data.loc[[2, 5], "b"] = None
     evidence, prior = [], {"strength": 1.0}
@@ -285,20 +305,21 @@ def test_vb_is_below_the_evidence_where_labels_are_missing():
         full = data.copy()
         full.loc[[1, 5], "a"] = [a1, a5]
         full.loc[[2, 5], "b"] = [b2, b5]
-        full = jn.Table(full, states={"a": ["no", "yes"], "b": ["p", "q", "r"]})
-        evidence.append(jn.BayesianNetwork(GRAPH, prior=prior).fit(full).free_energy_)
+        full = jn.Table(full, states={"a": ["no", "yes"], "b": ["p", "q", "r"]}, counts=counts)
+        evidence.append(jn.BayesianNetwork(graph, prior=prior).fit(full).free_energy_)
     exact = logsumexp(evidence)
-    net = jn.BayesianNetwork(GRAPH, prior=prior, random_state=0, n_init=5).fit(data)
+    holes = jn.Table(data, counts=counts)
+    net = jn.BayesianNetwork(graph, prior=prior, random_state=0, n_init=5).fit(holes)
     assert net.is_bound_
     assert exact - 3.0 < net.free_energy_ < exact
 
 
 @pytest.mark.parametrize("method", ["em", "vbem", "viterbi", "me"])
 def test_ascents_never_fall(method):
-    table = mixed_table(300, 0.3, seed=2, weighted=True)
+    table = mixed_table(300, 0.3, seed=2, weighted=True, counts=True)
     is_flat = method in ("em", "viterbi")
     net = jn.BayesianNetwork(
-        "H -> x; H -> y; a; b" if is_flat else f"H -> a; H -> x; {GRAPH}",
+        "H -> x; H -> y; H -> n; a; b" if is_flat else f"H -> a; H -> x; {GRAPH}; H -> n; a -> n",
         method=method,
         prior=None if is_flat else "bdeu-bge",
         hidden={"H": 2},
@@ -444,7 +465,9 @@ def test_a_tight_relation_is_not_inflated(choices):
 
 
 def test_a_label_below_a_number_is_refused():
-    with pytest.raises(GraphError, match=r"label 'a' has the number 'x' as a parent.*reverse"):
+    with pytest.raises(
+        GraphError, match=r"the edge x -> a leads from a number to a label.*reverse"
+    ):
         jn.BayesianNetwork("x -> a").fit(mixed_table(20))
 
 

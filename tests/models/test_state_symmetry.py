@@ -14,7 +14,7 @@ from jensen.models.emissions.discrete import Discrete
 from jensen.models.emissions.poisson import Poisson
 from jensen.models.hidden_markov import Chained, HiddenMarkov
 from jensen.models.mixture import Mixed, Mixture
-from jensen.models.state_labels import find_twins, is_symmetric, log_labellings
+from jensen.models.state_labels import find_twins, log_labellings
 
 
 def labels(K, prior=None, weights=None):
@@ -25,23 +25,23 @@ def labels(K, prior=None, weights=None):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_prior_that_differs_tells_states_apart(kind):
     model = make_case(kind, 3).model  # a random prior
-    assert not is_symmetric(model)
+    assert not model.has_symmetric_prior
     flat = Mixture(Poisson(3, 2, None), None, 3)
-    assert is_symmetric(flat)
+    assert flat.has_symmetric_prior
 
 
 def test_only_equal_priors_are_symmetric():
-    assert is_symmetric(labels(1))
-    assert is_symmetric(labels(4))
-    assert not is_symmetric(labels(3, weights=np.array([0.0, 0.0, 1.0])))
-    assert not is_symmetric(labels(3, prior=np.arange(6.0).reshape(3, 1, 2)))
+    assert labels(1).has_symmetric_prior
+    assert labels(4).has_symmetric_prior
+    assert not labels(3, weights=np.array([0.0, 0.0, 1.0])).has_symmetric_prior
+    assert not labels(3, prior=np.arange(6.0).reshape(3, 1, 2)).has_symmetric_prior
 
 
 def test_staying_may_be_more_probable_than_moving():
     emission = Discrete(3, 1, 2, np.zeros((3, 1, 2)))
-    assert is_symmetric(HiddenMarkov(emission, np.zeros(3), 5.0 * np.eye(3), 3))
+    assert HiddenMarkov(emission, np.zeros(3), 5.0 * np.eye(3), 3).has_symmetric_prior
     right = np.triu(np.ones((3, 3)))
-    assert not is_symmetric(HiddenMarkov(emission, np.zeros(3), right, 3))
+    assert not HiddenMarkov(emission, np.zeros(3), right, 3).has_symmetric_prior
 
 
 def test_labellings_count_permutations_of_live_states_that_differ():

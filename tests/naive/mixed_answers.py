@@ -4,6 +4,7 @@ from itertools import product
 from typing import NamedTuple
 
 import numpy as np
+from scipy import stats
 
 import jensen as jn
 from jensen.inference.mixed_network import MixedNetwork
@@ -16,10 +17,11 @@ class Piece(NamedTuple):
     log_weight: float  # log p(labels, known numbers)
     mean: np.ndarray  # of all numbers, given the known ones
     covariance: np.ndarray
+    rates: dict  # of every count
 
 
-def random_network(rng, n_labels=3, n_numbers=3, density=0.6, offset=0.0):
-    """A random network; labels come before numbers in the order of the arrows."""
+def random_network(rng, n_labels=3, n_numbers=3, density=0.6, offset=0.0, n_counts=0):
+    """A random network; labels come before numbers in the order of the arrows, counts last."""
     labels = [f"l{k}" for k in range(n_labels)]
     numbers = [f"x{k}" for k in range(n_numbers)]
     parents = {x: [] for x in [*labels, *numbers]}
@@ -47,6 +49,11 @@ def random_network(rng, n_labels=3, n_numbers=3, density=0.6, offset=0.0):
                 "variance": float(rng.uniform(0.2, 2.0)),
             }
         regressions[x] = each if above else each[()]
+    for x in [f"c{k}" for k in range(n_counts)]:
+        parents[x] = [u for u in labels if rng.random() < density]
+        keys = product(*([str(k) for k in range(cards[u])] for u in parents[x]))
+        regressions[x] = {key: {"rate": float(rng.gamma(1.0, 4.0))} for key in keys}
+        numbers.append(x)
     edges = [(u, x) for x, own in parents.items() for u in own]
     graph = jn.DAG(edges, nodes=[*labels, *numbers])
     orders = {x: sorted(parents[x]) for x in labels}
@@ -59,7 +66,7 @@ def pieces(network: MixedNetwork, known: dict, done: dict | None = None, soft: d
     layout, names = network.layout, network.graph.nodes
     known = {**known, **done}
     labels = [names[v] for v in layout.labels]
-    numbers = [names[v] for v in layout.numbers]
+    numbers, counts = numbers_of(network), [names[v] for v in sorted(layout.counts)]
     found = []
     ranges = [
         [known[x]] if x in known else range(network.variables[network.index(x)].n_states)
@@ -76,6 +83,10 @@ def pieces(network: MixedNetwork, known: dict, done: dict | None = None, soft: d
         for x, likelihood in soft.items():
             p = likelihood[at[x]]
             log_weight += np.log(p) if p > 0 else -np.inf
+        rates = {x: rate_of(network, x, at) for x in counts}
+        for x in counts:
+            if x in known and x not in done:
+                log_weight += stats.poisson.logpmf(known[x], rates[x])
         n = len(numbers)
         a, b, s = np.zeros(n), np.zeros((n, n)), np.ones(n)
         for v, x in enumerate(numbers):
@@ -103,8 +114,31 @@ def pieces(network: MixedNetwork, known: dict, done: dict | None = None, soft: d
             )
             mean = mean + gain @ apart
             covariance = covariance - gain @ covariance[seen]
-        found.append(Piece(at, log_weight, mean, covariance))
+        found.append(Piece(at, log_weight, mean, covariance, rates))
     return found
+
+
+def numbers_of(network):
+    """Names of the numbers that are no counts."""
+    return [v.name for v in network.variables if v.kind == "continuous"]
+
+
+def rate_of(network, name, at):
+    """The rate of a count at some labels."""
+    found = network.regression(name)
+    return found[{u.name: u.states[at[u.name]] for u in found.labels}]
+
+
+def count_moments(found, name):
+    """Mean and variance of a count."""
+    p, rates = posterior(found), np.array([piece.rates[name] for piece in found])
+    mean = p @ rates
+    return mean, mean + p @ rates**2 - mean**2
+
+
+def count_probability(found, name, x):
+    """P(count = x)."""
+    return posterior(found) @ stats.poisson.pmf(x, [piece.rates[name] for piece in found])
 
 
 def log_evidence(found) -> float:
@@ -127,7 +161,7 @@ def joint_labels(network, found, names) -> np.ndarray:
 
 def moments(network, found, names) -> tuple[np.ndarray, np.ndarray]:
     """Mean and covariance of numbers."""
-    numbers = [network.graph.nodes[v] for v in network.layout.numbers]
+    numbers = numbers_of(network)
     at = [numbers.index(x) for x in names]
     p = posterior(found)
     means = np.array([piece.mean[at] for piece in found])
@@ -138,7 +172,7 @@ def moments(network, found, names) -> tuple[np.ndarray, np.ndarray]:
 
 def density(network, found, name, x) -> float:
     """The density of a number at x."""
-    numbers = [network.graph.nodes[v] for v in network.layout.numbers]
+    numbers = numbers_of(network)
     k, total = numbers.index(name), 0.0
     for p, piece in zip(posterior(found), found, strict=True):
         variance = piece.covariance[k, k]

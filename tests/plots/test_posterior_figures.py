@@ -60,12 +60,12 @@ def test_edges_are_as_dark_as_they_are_probable(threshold, marks):
 
 def test_notebooks_draw_and_list_what_the_command_line_does():
     """One threshold for the picture, the list, and `jensen posterior`."""
-    from jensen.cli.app import COMMANDS
+    from jensen.cli.command import find_commands
     from jensen.support.text import LIKELY
 
     (default,) = {
         option.default
-        for command in COMMANDS.values()
+        for command in find_commands().values()
         for option in command.options
         if option.name == "threshold"
     }

@@ -46,6 +46,30 @@ def test_scores_are_bounds_of_the_evidence():
         assert score <= np.logaddexp.reduce(each) + 1e-9
 
 
+TEN_CASES = ["1?0", "111", "?01", "11?", "000", "0?1", "?11", "000", "11?", "000"]
+
+
+def test_the_ten_cases_of_cooper_and_herskovits_with_holes():
+    """All 25 graphs by the sum over 64 completions, and J below it."""
+    columns = {
+        f"x{v}": [None if case[v] == "?" else case[v] for case in TEN_CASES] for v in range(3)
+    }
+    listed = jn.k_best(columns, k=25, random_state=0)
+    exact = np.array(
+        [
+            jn.log_evidence(jn.BayesianNetwork(one.graph, prior="bdeu"), columns, "exact").value
+            for one in listed
+        ]
+    )
+    assert np.logaddexp.reduce(exact) == pytest.approx(-15.252414903208543, abs=1e-10)
+    assert exact.max() == pytest.approx(-17.14360499552614, abs=1e-10)
+    assert np.all([one.score for one in listed] < exact)
+    found = jn.learn_structure(columns, random_state=0)
+    assert found.cpdag() == jn.DAG("x0 -> x1; x2").cpdag() == listed[exact.argmax()].graph.cpdag()
+    assert listed[0].score == pytest.approx(found.info.score, abs=1e-6)
+    assert -17.5 < found.info.score < exact.max()
+
+
 def test_a_higher_bound_for_each_graph_by_itself():
     table = rows(rate=0.4, n=60)
     for graph, score, _ in jn.k_best(table, k=6, random_state=0):

@@ -135,11 +135,11 @@ def test_local_scores_in_a_file(tmp_path):
 
 
 def test_tests_of_independence_may_be_told_the_class():
-    from jensen.q_graph.constraints import numbers_to_labels
+    from jensen.q_graph.constraints import edges_outside_class
 
-    edges = numbers_to_labels(TABLE, "b")
+    edges = edges_outside_class(TABLE, "b")
     assert edges == [("x", "a"), ("y", "a"), ("z", "a")]
-    found = jn.learn_structure(TABLE, "pc", alpha=0.001, forbidden=numbers_to_labels(TABLE))
+    found = jn.learn_structure(TABLE, "pc", alpha=0.001, forbidden=edges_outside_class(TABLE))
     assert obeys(found.extension().edges)
     assert found.skeleton() == CLASS.skeleton()
 
@@ -167,7 +167,7 @@ def few(score):
 def test_a_configuration_without_residual_variance(score):
     table, _ = few(score)
     text = (
-        r"^'x' has no residual variance where b is 'r' \(4 rows\), so the likelihood has no bound: "
+        r"^'x' has no residual variance where b is 'r' \(4 rows\), so the likelihood has no bound; "
         r"leave the column out, set a lower max_parents, or use score='bdeu-bge', whose prior "
         r"bounds it$"
     )
@@ -254,7 +254,8 @@ def test_whole_numbers_take_part_as_numbers(caplog):
     measured = jn.Table(data, continuous=["age", "visits"])
     note = (
         "'age', 'visits' hold whole numbers: they are taken as numbers (say jn.Table(..., "
-        "categorical=['age', 'visits']) for labels)"
+        "categorical=['age', 'visits']) for labels, or jn.Table(..., counts=['age', 'visits']) for "
+        "Poisson counts given labels)"
     )
     caplog.set_level(logging.INFO, "jensen")
     for method in METHODS:
@@ -268,7 +269,7 @@ def test_whole_numbers_take_part_as_numbers(caplog):
     numbers = table.select(["age", "visits"])
     assert jn.learn_structure(numbers) == jn.learn_structure(measured.select(["age", "visits"]))
     holes = {**data, "age": [None if k % 7 == 0 else int(x) for k, x in enumerate(age)]}
-    kinds = ({"counts": ["age", "visits"]}, {"continuous": ["age", "visits"]})
+    kinds = ({}, {"continuous": ["age", "visits"]})
     both = (jn.Table(holes, **how).select(["age", "visits"]) for how in kinds)
     one, two = (jn.learn_structure(t, random_state=0) for t in both)
     assert one == two

@@ -1,23 +1,23 @@
-"""A command is a record with a table of options; the command line is built from these records."""
+"""A command is a record with a table of options; `make_app` builds the command line from them."""
 
 from __future__ import annotations
 
 import inspect
+import pkgutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from functools import cache
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
+from jensen import __version__
+from jensen.cli import NOTHING_KEPT
 from jensen.exceptions import JensenError, StoppedError
 from jensen.support.text import either
-
-INTERRUPTED = 130
-"""The exit code after an interrupt."""
-
-NOTHING_KEPT = "interrupted before there was a result to keep: nothing was written"
 
 DATA, STRUCTURE, PARAMETERS = "Data", "Structure", "Parameters"
 HIDDEN_STATES, SAMPLING, QUESTION, OUTPUT = "Hidden states", "Sampling", "Question", "Output"
@@ -176,6 +176,26 @@ class Given:
         if [self._values[name] for name in names].count("-") > 1:
             raise JensenError("- stands twice, but standard input can be read once: name a file")
 
+    def check_files(self) -> None:
+        """Refuse files of -o, --checkpoint and --svg that cannot be written, or are the same."""
+        from jensen.support.atomic import check_writable
+
+        if self.checkpoint == "-":
+            raise JensenError("--checkpoint - : a run resumes from a file, so name one")
+        if self.svg is not None:
+            from jensen.cli.outputs import check_svg_path
+
+            check_svg_path(self.svg)
+        written: dict[str, str] = {}
+        for name in ("output", "checkpoint", "svg"):
+            path, flag = self._values[name], self.table[name].flag
+            if path in (None, "-"):
+                continue
+            check_writable(path)
+            if path in written:
+                raise JensenError(f"{written[path]} and {flag} both name {path}: name two files")
+            written[path] = flag
+
 
 @dataclass(frozen=True)
 class Command:
@@ -272,3 +292,70 @@ def _refuse_foreign(
         end = f"{either(owners)}, not to {fact}"
     because = f": {option.because}" if option.because else ""
     raise JensenError(f"{option.flag} belongs to {end}{because}")
+
+
+# --- all commands together ---
+
+EPILOG = "Example: jensen learn patients.csv --svg net.svg -o net.json"
+COMMAND_GROUPS = ("Learn", "Ask", "Tools")
+"""The groups of commands, in the order of the help."""
+
+
+@cache
+def find_commands() -> dict[str, Command]:
+    """Every command by its name: those modules of this package that have a COMMAND."""
+    found = []
+    for place in pkgutil.iter_modules(import_module(__package__).__path__):
+        module = import_module(f"{__package__}.{place.name}")
+        if hasattr(module, "COMMAND"):
+            found.append(module.COMMAND)
+    found.sort(key=lambda command: (COMMAND_GROUPS.index(command.group), command.name))
+    return {command.name: command for command in found}
+
+
+class _Commands(TyperGroup):
+    """All commands; the help lists them in groups."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(find_commands())
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        for group in COMMAND_GROUPS:
+            names = [name for name, command in find_commands().items() if command.group == group]
+            with formatter.section(group):
+                formatter.write_dl([(x, self.commands[x].get_short_help_str(200)) for x in names])
+
+
+@cache
+def make_app() -> typer.Typer:
+    """The command line."""
+    app = typer.Typer(
+        name="jensen",
+        cls=_Commands,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        epilog=EPILOG,
+    )
+    for name, command in find_commands().items():
+        app.command(name, cls=command.typer_class(), epilog=command.epilog)(command.callback())
+    app.callback()(_options)
+    return app
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"jensen {__version__}")
+        raise typer.Exit
+
+
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+    ] = False,
+    with_traceback: Annotated[
+        bool, typer.Option("--traceback", help="Show where in the program an error came from.")
+    ] = False,
+) -> None:
+    """Learn graphical models from data."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from jensen.cli import outputs
 from jensen.cli.describe_posterior import how_climbed, structural_lines, structural_summary
 from jensen.scores.registry import UNPENALISED
-from jensen.support.text import grid, plural
+from jensen.support.text import grid, plural, show_number
 
 if TYPE_CHECKING:
     from jensen.cli.structure import FoundGraph
@@ -74,7 +74,7 @@ class DescribedNetwork(NamedTuple):
         rows = self.table.total_weight
         end = "" if value is None else f"; {value} {self.net.free_energy_:.6f}"
         noun = "row" if rows == 1 else "rows"
-        print(f"{self.net}, learned from {outputs.show_number(rows)} {noun}{end}")
+        print(f"{self.net}, learned from {show_number(rows)} {noun}{end}")
         print(f"{algorithm_of(self.net).name}: {_progress(self.net)}")
         print("".join(f"{line}\n" for line in network.constants_note()), end="")
         if output is None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from jensen.cli import outputs
 from jensen.cli.describe_model import run_summary, run_was_interrupted, save_model
-from jensen.support.text import plural
+from jensen.support.text import plural, show_number
 
 if TYPE_CHECKING:
     from jensen.cli.learn_states import LearnedRows
@@ -39,7 +38,7 @@ class DescribedStates(NamedTuple):
         weight, n_sequences = self.rows.weight, self.rows.n_sequences
         noun = "row" if weight == 1 else "rows"
         of = "" if n_sequences is None else f" of {plural(n_sequences, 'sequence')}"
-        print(f"learned from {outputs.show_number(weight)} {noun}{of}")
+        print(f"learned from {show_number(weight)} {noun}{of}")
         print(self.model.summary())
         for name, value in _criteria(self.model, self.rows).items():
             print(f"{name.upper()} {value:.6f} (lower is better)")

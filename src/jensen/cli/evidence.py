@@ -95,6 +95,7 @@ COMMAND = Command(
         *options.READING,
         _for_networks(options.CATEGORICAL),
         _for_networks(options.CONTINUOUS),
+        _for_networks(options.COUNTS),
         _for_networks(options.STATES),
         options.WEIGHTS,
         _for_networks(options.DISCRETIZE),

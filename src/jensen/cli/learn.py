@@ -21,7 +21,7 @@ from jensen.cli.learn_refusals import (
 from jensen.cli.learn_states import learn_factors, learn_states
 from jensen.cli.structure import (
     FoundGraph,
-    Task,
+    GraphTask,
     check_structure,
     find_graph,
     read_hidden,
@@ -104,7 +104,7 @@ def _check_files(given: Given) -> None:
     if given.output not in (None, "-"):
         holds = "BayesianNetwork" if given.model == "network" else f"{given.model} model"
         io.check_path(given.output, holds=holds)
-    outputs.check_files(given)
+    given.check_files()
 
 
 # --- a given graph ---
@@ -208,7 +208,7 @@ def learn_graph_and_network(given: Given) -> tuple[Any, Table, FoundGraph]:
     has_gaps = bool(rows.n_missing(names)) and not is_able
     if has_gaps or (table.n_rows and not rows.n_rows):
         refuse_missing(table, names, retry)
-    task = Task(rows, scoring, prior, given)
+    task = GraphTask(rows, scoring, prior, given)
     net = _estimator(given, names, kind)
     with noting(is_drawn=False) as constant:  # one warning for the graph and the parameters
         found = find_graph(task)

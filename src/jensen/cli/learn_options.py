@@ -52,14 +52,7 @@ DATA_OPTIONS = (
     *options.READING[1:],
     options.CATEGORICAL,
     options.CONTINUOUS,
-    Option(
-        "counts",
-        "A column of whole numbers to read as counts, not as states; repeatable.",
-        DATA,
-        many=True,
-        metavar="COLUMN",
-        belongs={"model": ("mixture", "latent-class", "hmm")},
-    ),
+    options.COUNTS.but(belongs={"model": ("network", "mixture", "latent-class", "hmm")}),
     options.WEIGHTS,
     Option(
         "scan",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jensen.cli import inputs
 from jensen.cli.command import Given
-from jensen.cli.table_rows import Sequences, find_sequences, require_numbers
+from jensen.cli.table_rows import RowSequences, find_sequences, require_numbers
 from jensen.exceptions import JensenError, StoppedError
 from jensen.models.emissions.registry import EMISSIONS, owner_of
 
@@ -146,7 +146,7 @@ def _learn_mixture(n_states: int, choices: dict[str, Any], given: Given, table: 
 
 
 def _learn_hmm(
-    n_states: int, choices: dict[str, Any], given: Given, table: Table, sequences: Sequences
+    n_states: int, choices: dict[str, Any], given: Given, table: Table, sequences: RowSequences
 ) -> Any:
     from jensen.estimators.chain_choices import emission_of
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel

@@ -76,6 +76,14 @@ CONTINUOUS = Option(
     many=True,
     metavar="COLUMN",
 )
+COUNTS = Option(
+    "counts",
+    "A column of whole numbers to read as counts; repeatable. In a network a count is Poisson "
+    "distributed given its parents, which are labels (other whole numbers are measurements).",
+    DATA,
+    many=True,
+    metavar="COLUMN",
+)
 STATES = Option(
     "states",
     "All states of a column in their order, also those that never occur; repeatable.",

@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 
 import typer
 
-from jensen.cli.command import INTERRUPTED, Given
+from jensen.cli import INTERRUPTED
+from jensen.cli.command import Given
 from jensen.exceptions import JensenError
 
 
@@ -76,25 +77,6 @@ def check_svg_path(path: str) -> None:
         check_target(path)
 
 
-def check_files(given: Given) -> None:
-    """Refuse files of -o, --checkpoint and --svg that cannot be written, or that are the same."""
-    from jensen.support.atomic import check_writable
-
-    if given.checkpoint == "-":
-        raise JensenError("--checkpoint - : a run resumes from a file, so name one")
-    if given.svg is not None:
-        check_svg_path(given.svg)
-    written: dict[str, str] = {}
-    for name in ("output", "checkpoint", "svg"):
-        path, flag = getattr(given, name), given.table[name].flag
-        if path in (None, "-"):
-            continue
-        check_writable(path)
-        if path in written:
-            raise JensenError(f"{written[path]} and {flag} both name {path}: name two files")
-        written[path] = flag
-
-
 def write_rows(columns: dict[str, Any], output: str) -> None:
     """Write the columns of a table, arrays of Arrow, to a file; - prints CSV."""
     import pyarrow as pa
@@ -134,11 +116,6 @@ def report(text: str) -> None:
 def exit_interrupted() -> NoReturn:
     """End a command whose run was interrupted, after its result was written."""
     raise typer.Exit(INTERRUPTED)
-
-
-def show_number(value: float) -> str:
-    """Whole numbers in full, others with six digits after the point."""
-    return f"{value:.0f}" if math.isfinite(value) and value == int(value) else f"{value:.6f}"
 
 
 def compile_kernels(wanted: Collection[str] | None = None) -> dict[str, float]:

@@ -32,7 +32,8 @@ def run(given: Given) -> None:
     """Tell how probable every edge is, given the data: not the best graph, but all graphs.
 
     Each graph counts as much as the data support it. Probabilities from chains have a Monte-Carlo
-    error; several chains from random starts show whether they can be trusted.
+    error; several chains from random starts show whether they can be trusted. Where values are
+    missing, chains draw graphs, parameters and missing values together.
     """
     from jensen.q_graph.posterior.structure_posterior import structure_posterior
 
@@ -70,7 +71,7 @@ def _check_files(given: Given) -> None:
 
     if given.output not in (None, "-"):
         io.check_path(given.output, holds="posterior over graphs")
-    outputs.check_files(given)
+    given.check_files()
 
 
 def _read_candidates(texts: list[str]) -> int | dict[str, list[str]] | None:
@@ -112,7 +113,8 @@ def _read(given: Given) -> Table:
     refuse_empty(table, names, retry)
     table = read_kinds(table, names)
     rows = table.complete_rows(names) if given.complete_rows else table
-    has_gaps = bool(rows.n_missing(names)) and not given.available_case
+    needs_values = given.method in ("exact", "order") or given.known_order is not None
+    has_gaps = needs_values and bool(rows.n_missing(names)) and not given.available_case
     if has_gaps or (table.n_rows and not rows.n_rows):
         refuse_missing(table, names, retry)
     _refuse_constant(rows, names)
@@ -204,6 +206,7 @@ COMMAND = Command(
         *options.READING,
         options.CATEGORICAL,
         options.CONTINUOUS,
+        options.COUNTS,
         options.STATES,
         options.WEIGHTS,
         options.COMPLETE_ROWS,
@@ -313,6 +316,7 @@ COMMAND = Command(
     examples=(
         "jensen posterior patients.csv --method partition --chains 4 -o post.json",
         "jensen posterior patients.csv --method exact --threshold 0.2 --svg edges.svg",
+        "jensen posterior rows_with_holes.csv --seed 0 -o post.json",
         "jensen posterior patients.csv --prior fair --tier age,sex --tier smoker,cancer",
         "jensen posterior patients.csv --known-order age,smoker,cancer,xray --max-parents 3",
         "jensen posterior genes.csv --candidates 10 --temperatures 4 --checkpoint run.ckpt",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from jensen.cli import inputs, options, outputs
 from jensen.cli.command import QUESTION, Command, Given, Option
-from jensen.cli.table_rows import FileRows, StateRows, read_network_rows, read_state_rows
+from jensen.cli.table_rows import FileRows, SequenceRows, read_network_rows, read_state_rows
 from jensen.exceptions import JensenError
 from jensen.support.text import plural
 
@@ -83,7 +83,7 @@ def _best(values: NDArray[np.float64], states: tuple[str, ...]) -> list[str | No
 # --- the state of a mixture or hidden Markov model ---
 
 
-def _predict_state(given: Given, model: Any, rows: StateRows) -> None:
+def _predict_state(given: Given, model: Any, rows: SequenceRows) -> None:
     import pyarrow as pa
 
     best, values = _ask(given, model, rows)
@@ -102,7 +102,7 @@ def _predict_state(given: Given, model: Any, rows: StateRows) -> None:
 
 
 def _ask(
-    given: Given, model: Any, rows: StateRows
+    given: Given, model: Any, rows: SequenceRows
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The best state of each row, -1 where there is none, and the probabilities of all."""
     import numpy as np
@@ -119,7 +119,7 @@ def _ask(
     return best_states(values), values
 
 
-def _predict_factors(given: Given, model: Any, rows: StateRows) -> None:
+def _predict_factors(given: Given, model: Any, rows: SequenceRows) -> None:
     """A column for each factor: its mean, or the probability that it is on."""
     import pyarrow as pa
 

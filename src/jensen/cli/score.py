@@ -11,7 +11,7 @@ from jensen.cli.command import OUTPUT, Command, Given, Option
 from jensen.cli.structure import check_scaled, name_score, read_summed_prior
 from jensen.cli.table_rows import read_state_rows
 from jensen.scores.registry import DEFAULTS, TOLD
-from jensen.support.text import grid
+from jensen.support.text import grid, show_number
 
 GRAPH, TABLES = "the score of a graph", "a network's own tables"
 """What rows are scored by, where a network is given."""
@@ -48,7 +48,7 @@ def _print(answer: dict[str, Any], given: Given) -> None:
         outputs.print_json(answer)
         return
     terms = answer.pop("terms", {})
-    shown = [[name.replace("_", " "), outputs.show_number(x)] for name, x in answer.items()]
+    shown = [[name.replace("_", " "), show_number(x)] for name, x in answer.items()]
     print(grid(shown, left=1))
     if given.local:
         print()
@@ -142,6 +142,7 @@ COMMAND = Command(
         *options.READING,
         _for_networks(options.CATEGORICAL),
         _for_networks(options.CONTINUOUS),
+        _for_networks(options.COUNTS),
         _for_networks(options.STATES),
         options.WEIGHTS,
         _for_networks(options.COMPLETE_ROWS),

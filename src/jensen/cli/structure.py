@@ -46,7 +46,7 @@ class FoundGraph(NamedTuple):
         return self.score_name if self.structural is None else "J"
 
 
-class Task(NamedTuple):
+class GraphTask(NamedTuple):
     """What a graph is learned from."""
 
     table: Table
@@ -154,7 +154,7 @@ def read_names(text: str) -> list[str]:
 # --- the ways to find a graph ---
 
 
-def find_graph(task: Task) -> FoundGraph:
+def find_graph(task: GraphTask) -> FoundGraph:
     """Learn the graph, in the way that --structure and --bootstrap say."""
     if task.given.structure == "tree":
         return _find_tree(task)
@@ -165,7 +165,7 @@ def find_graph(task: Task) -> FoundGraph:
     return _test(task) if task.given.structure == "pc" else _search(task)
 
 
-def _search(task: Task) -> FoundGraph:
+def _search(task: GraphTask) -> FoundGraph:
     from jensen.graphs import as_dag
     from jensen.q_graph.learning import learn_structure
 
@@ -193,17 +193,17 @@ def _structural(info: Any) -> StructuralInfo | None:
     return info if isinstance(info, StructuralInfo) else None
 
 
-def _test(task: Task) -> FoundGraph:
+def _test(task: GraphTask) -> FoundGraph:
     """By tests alone; edges that they leave undirected are directed as a DAG allows.
 
     Between a label and a number they lead to the number: the graph is to be scored and fitted.
     """
     from jensen.graphs import as_dag
-    from jensen.q_graph.constraints import numbers_to_labels
+    from jensen.q_graph.constraints import edges_outside_class
     from jensen.q_graph.learning import learn_structure
 
     chosen = task.search()
-    chosen["forbidden"] += numbers_to_labels(task.table, task.given.interventions)
+    chosen["forbidden"] += edges_outside_class(task.table, task.given.interventions)
     found = learn_structure(task.table, **chosen)
     info, score = found.info, task.scoring["score"]
     if info.interrupted:
@@ -218,7 +218,7 @@ def _test(task: Task) -> FoundGraph:
     return FoundGraph(graph, "pc", score, _score(graph, task), False, False, info.seconds)
 
 
-def _classifier(task: Task) -> FoundGraph:
+def _classifier(task: GraphTask) -> FoundGraph:
     """The graph of a class and what is predicted by."""
     from jensen.q_graph.trees.chow_liu import naive_bayes, tan
 
@@ -230,7 +230,7 @@ def _classifier(task: Task) -> FoundGraph:
     return FoundGraph(graph, name, score, _score(graph, task), False, False, seconds=0.0)
 
 
-def _find_tree(task: Task) -> FoundGraph:
+def _find_tree(task: GraphTask) -> FoundGraph:
     from jensen.q_graph.trees.chow_liu import chow_liu
 
     score = task.scoring["score"]
@@ -242,7 +242,7 @@ def _find_tree(task: Task) -> FoundGraph:
     )  # fmt: skip
 
 
-def _average(task: Task) -> FoundGraph:
+def _average(task: GraphTask) -> FoundGraph:
     """The edges that are found often enough when rows are drawn again."""
     from jensen.q_graph.bootstrap import bootstrap_edges
 
@@ -265,7 +265,7 @@ def _average(task: Task) -> FoundGraph:
     )  # fmt: skip
 
 
-def _score(graph: DAG, task: Task) -> float:
+def _score(graph: DAG, task: GraphTask) -> float:
     """The score of a graph; not known where rows would have to be completed by a network."""
     from jensen.scores.graph_priors import read_family_prior
     from jensen.scores.make_scorer import make_scorer

@@ -74,7 +74,7 @@ def _as_written(raws: Iterable[Any]) -> dict[str, pa.ChunkedArray]:
     }
 
 
-class Sequences(NamedTuple):
+class RowSequences(NamedTuple):
     """Which rows are sequences, one after the other."""
 
     lengths: NDArray[np.int64]
@@ -88,21 +88,21 @@ class Sequences(NamedTuple):
         return read_sequence_weights(None, self.lengths, by_row)
 
 
-class StateRows(NamedTuple):
+class SequenceRows(NamedTuple):
     """A table as a model reads it, and as it was written."""
 
     written: FileRows
-    sequences: Sequences
+    sequences: RowSequences
     inputs: Any  # what the model is asked with
 
 
-def find_sequences(table: Table, column: str | None) -> Sequences:
+def find_sequences(table: Table, column: str | None) -> RowSequences:
     """Sequences by a column: rows that stand together and have the same value in it."""
     import numpy as np
 
     if column is None or table.n_rows == 0:
         n = table.n_rows
-        return Sequences(np.array([n] if n else [], np.int64), column)
+        return RowSequences(np.array([n] if n else [], np.int64), column)
     found = table.column(column)
     missing = found.missing()
     if missing.any():
@@ -121,7 +121,7 @@ def find_sequences(table: Table, column: str | None) -> Sequences:
                 f"a sequence stand together, in their order, so sort the table by {column!r}"
             )
         seen[value] = label
-    return Sequences(np.diff(np.append(begins, table.n_rows)), column, tuple(seen.values()))
+    return RowSequences(np.diff(np.append(begins, table.n_rows)), column, tuple(seen.values()))
 
 
 def require_numbers(table: Table, what: str, otherwise: str = "") -> None:
@@ -137,7 +137,7 @@ def require_numbers(table: Table, what: str, otherwise: str = "") -> None:
                 )
 
 
-def read_state_rows(given: Given, model: Any, weights: str | None = None) -> StateRows:
+def read_state_rows(given: Given, model: Any, weights: str | None = None) -> SequenceRows:
     """Read the DATA argument for a model with hidden states."""
     from jensen.data import Table
     from jensen.data.encode import encode
@@ -161,7 +161,7 @@ def read_state_rows(given: Given, model: Any, weights: str | None = None) -> Sta
         told_apart = Table.from_columns([encode(raws[column], None, None, given.missing)])
     sequences = find_sequences(told_apart, column)
     written = FileRows(_as_written(raws.values()), table)
-    return StateRows(written, sequences, _inputs(model, table))
+    return SequenceRows(written, sequences, _inputs(model, table))
 
 
 def _what(model: Any) -> str:

@@ -20,8 +20,8 @@ table beside a fitted model), `fill_missing` (imputed cells put back).
 from jensen.data.blocks import Block, RowSource
 from jensen.data.discretizing import discretize
 from jensen.data.scanning import scan_table
-from jensen.data.table import Table, read_table
-from jensen.data.table_scan import TableScan, as_rows, as_table
+from jensen.data.table import Table, as_rows, as_table, read_table
+from jensen.data.table_scan import TableScan
 from jensen.data.variable import Kind, Variable
 from jensen.support.machine import get_threads, set_threads
 

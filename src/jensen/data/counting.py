@@ -14,7 +14,7 @@ from jensen.data.blocks import Block, RowSource
 from jensen.data.column_warnings import what_names_rows
 from jensen.data.encode import MAX_INTEGER_STATES
 from jensen.data.packed import Level
-from jensen.data.variable import Variable
+from jensen.data.variable import Variable, kind_in_graphs
 from jensen.exceptions import DataError
 from jensen.support.machine import check_memory
 from jensen.support.text import for_reader, leave_out, of_frame, plural, some
@@ -198,13 +198,19 @@ def _keep_complete(table: RowSource, names: Sequence[str]) -> str:
     )
 
 
-def counts_as_numbers(table: Table) -> Table:
-    """The same table with count columns as continuous ones, as which graphs take them."""
-    counts = [variable for variable in table.variables if variable.kind == "count"]
-    if not counts:
+def counts_as_numbers(table: Table, *, keep_declared: bool = True) -> Table:
+    """The same table with count columns as continuous ones, as which graphs take them.
+
+    Columns that the caller declares to be counts stay counts where a network has them.
+    """
+    kinds = [
+        "continuous" if v.kind == "count" and not keep_declared else kind_in_graphs(v)
+        for v in table.variables
+    ]
+    if kinds == [v.kind for v in table.variables]:
         return table
-    numbers = [replace(v, kind="continuous") if v in counts else v for v in table.variables]
-    return table.read_as(numbers)[0]
+    pairs = zip(table.variables, kinds, strict=True)
+    return table.read_as([replace(v, kind=kind) for v, kind in pairs])[0]
 
 
 def refuse_counts(table: RowSource, names: Iterable[str], *, mixes: bool = False) -> None:

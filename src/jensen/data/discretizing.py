@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.encode import Column, cut
-from jensen.data.table import Table
+from jensen.data.table import Table, as_table
 from jensen.data.table_choices import list_of_columns
-from jensen.data.table_scan import as_table
 from jensen.data.variable import Variable, column_name, label_text
 from jensen.exceptions import DataError
 from jensen.support.machine import check_many, ordered_map

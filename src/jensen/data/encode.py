@@ -304,13 +304,15 @@ def warn_of_missing_codes(columns: Iterable[Column], where: str, say: Say = of_f
 
 def show_codes(found: dict[str, list[Code]]) -> str:
     """A text about numbers that probably mean missing; empty if there are none."""
+    if not any(found.values()):
+        return ""
     shown = some(
         f"{name!r} ({', '.join(f'{x.value:g}, {x.times:,} times' for x in codes)}, beside "
         f"{codes[0].least:g} to {codes[0].most:g})"
         for name, codes in found.items()
         if codes
     )
-    return f"numbers that may mean missing are read as they stand, in {shown}" if shown else ""
+    return f"numbers that may mean missing are read as they stand, in {shown}"
 
 
 def find_codes(values: NDArray[np.float64]) -> list[Code]:

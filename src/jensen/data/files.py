@@ -64,7 +64,6 @@ def read_columns(
         return read_delimited(
             content, "standard input", missing, choices, keep_missing=keep_missing
         )
-    check_name(path)
     path = Path(path)
     try:
         content = _read_content(path)
@@ -118,8 +117,9 @@ def _read_content(path: Path) -> pa.Buffer:
     if path.is_dir():
         way = for_reader("jn.scan_table reads the files in it", "--scan reads the files in it")
         raise FileError(f"{show_path(path)} is a folder: give a file; {way}")
-    table_suffix(path)
     if not path.exists():
+        check_name(path)
+        table_suffix(path)
         raise FileError(f"there is no file {show_path(path)}")
     compression = COMPRESSED.get(path.suffix.lower())
     if compression is None:

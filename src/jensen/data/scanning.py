@@ -28,7 +28,7 @@ from jensen.data.encode import Column
 from jensen.data.pieces import Piecewise, find_sources
 from jensen.data.spill import ColumnDraft, MixedColumnError, Told
 from jensen.data.table import Table
-from jensen.data.table_choices import check_weights, no_column, read_declared
+from jensen.data.table_choices import check_weights, mark_counts, no_column, read_declared
 from jensen.data.table_scan import TableScan
 from jensen.data.variable import Variable
 from jensen.exceptions import DataError, FileError
@@ -122,7 +122,7 @@ def scan_table(
             warn_of_labels(inferred, numbers, data, choices, declared.has_words, files=files)
             if is_kept:
                 _place(columns, folder, key)
-        rows = _scan(columns, weights)
+        rows = _scan(mark_counts(columns, kinds), weights)
     if not is_kept:
         _forget_later(columns, folder)
     return rows

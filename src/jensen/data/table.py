@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+
+    from jensen.data.table_scan import TableScan
 
 
 class Table(RowsInBlocks):
@@ -345,10 +347,7 @@ class Table(RowsInBlocks):
         convert.write_csv(columns_to_write(self._columns, self.weights, weights), stream)
 
     def write(self, path: str | Path, weights: str | None = None) -> None:
-        """Write CSV, TSV or Parquet, by the suffix (also .gz); the file appears whole or not.
-
-        The row weights, if there are any, become a column, which `weights` names.
-        """
+        """Write CSV, TSV or Parquet, by the suffix (also .gz); `weights` names their column."""
         convert.write(columns_to_write(self._columns, self.weights, weights), path)
 
 
@@ -382,9 +381,19 @@ def read_table(
     Examples
     --------
     >>> import jensen as jn
-    >>> table = jn.read_table("patients.csv", missing=["?"])  # doctest: +SKIP
-    >>> table = jn.read_table("export.csv", separator=";", decimal=",")  # doctest: +SKIP
+    >>> jn.read_table("export.csv", separator=";", missing=["?"])  # doctest: +SKIP
     """
     if not isinstance(path, (str, PathLike)):
         raise DataError(f"read_table reads a file, not {type(path).__name__}: use jn.Table")
     return Table(path, separator=separator, decimal=decimal, **choices)
+
+
+def as_rows(data: Any) -> Table | TableScan:
+    """A `Table` or a `TableScan` as it is; anything else through `Table`."""
+    return cast("Table | TableScan", data) if isinstance(data, RowsInBlocks) else Table(data)
+
+
+def as_table(data: Any) -> Table:
+    """All rows in memory: columns of a scan are gathered, or refused if they are too large."""
+    rows = as_rows(data)
+    return rows if isinstance(rows, Table) else rows.gather(rows.names)

@@ -173,7 +173,8 @@ def read_declared_columns(
     if told.others_are_numbers:
         rest = [name for name, _ in readers if name not in kinds and name not in states]
         kinds |= columns_of_numbers(readers, rest, told.absent)
-    return read_all(readers, kinds, states, told.absent), weights, kinds
+    columns = read_all(readers, kinds, states, told.absent)
+    return mark_counts(columns, kinds), weights, kinds
 
 
 def read_all(
@@ -198,6 +199,16 @@ def read_all(
     if wrong:
         raise DataError("; ".join(error.marked for error in wrong))
     return [column for column in found if isinstance(column, Column)]
+
+
+def mark_counts(columns: Iterable[Column], kinds: Mapping[str, Kind]) -> list[Column]:
+    """The columns, those that the caller declares to be counts marked as such."""
+    return [
+        Column(replace(c.variable, is_declared=True), c.data)
+        if kinds.get(c.variable.name) == "count"
+        else c
+        for c in columns
+    ]
 
 
 def columns_of_numbers(

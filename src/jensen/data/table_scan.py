@@ -211,20 +211,6 @@ class TableScan(RowsInBlocks):
         return joined([self._nothing.select(chosen.names), *(t for _, t in chosen._parts())])
 
 
-def as_rows(data: Any) -> Table | TableScan:
-    """A `Table` or a `TableScan` as it is; anything else through `Table`."""
-    return data if isinstance(data, Table | TableScan) else Table(data)
-
-
-def as_table(data: Any) -> Table:
-    """All rows in memory, for methods that need them there or are faster so.
-
-    The columns of a scan are gathered, which is refused if they are too large.
-    """
-    rows = as_rows(data)
-    return rows.gather(rows.names) if isinstance(rows, TableScan) else rows
-
-
 def recut(tables: Iterable[Table], size: int, nothing: Table) -> Iterator[Table]:
     """The same rows in tables of that many, the last of which may be shorter; at least one."""
     held, n, is_first = [nothing], 0, True

@@ -4,7 +4,7 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
 from numbers import Integral, Real
@@ -45,6 +45,9 @@ class Variable:
         Labels of a categorical variable; the order is the order of codes and of table axes.
     cuts
         Inner cut points of a discretised variable: state k holds cuts[k-1] < x <= cuts[k].
+    is_declared
+        Whether the caller says that a column holds counts. Graphs take such a column as Poisson
+        counts, and other whole numbers as measurements; it is no part of comparisons.
 
     Examples
     --------
@@ -56,6 +59,7 @@ class Variable:
     kind: Kind
     states: tuple[str, ...] = ()
     cuts: tuple[float, ...] | None = None
+    is_declared: bool = field(default=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
@@ -76,6 +80,12 @@ class Variable:
     def n_states(self) -> int:
         """How many states a categorical variable has; also the code that stands for missing."""
         return len(self.states)
+
+
+def kind_in_graphs(variable: Variable) -> Kind:
+    """What a column is in a graph: whole numbers are numbers, if they are not declared counts."""
+    is_number = variable.kind == "count" and not variable.is_declared
+    return "continuous" if is_number else variable.kind
 
 
 def check_states(name: str, states: Sequence[str]) -> None:

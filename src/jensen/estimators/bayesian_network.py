@@ -25,14 +25,10 @@ from jensen.graphs import DAG, PDAG, as_dag
 from jensen.inference import CPT, Network, TablePosterior
 from jensen.inference.fitted import FittedNetwork
 from jensen.inference.gaussian_network import GaussianNetwork
-from jensen.inference.regression import (
-    ConditionalPosterior,
-    ConditionalRegression,
-    LinearRegression,
-    RegressionPosterior,
-)
+from jensen.inference.regression import AnyPosterior, AnyRegression
+from jensen.support.arguments import AnswersToPeers, answers_to
 from jensen.support.json_values import as_checked
-from jensen.support.text import AnswersToPeers, answers_to, plural
+from jensen.support.text import plural
 
 if TYPE_CHECKING:
     from jensen.evidence.variational import BoundGap
@@ -46,7 +42,8 @@ class BayesianNetwork(AnswersToPeers, NetworkMethods, Estimator):
     numbers too) the network is conditional linear Gaussian: a label has labels for parents and a
     table; a number has, for every configuration of its label parents, a regression on its number
     parents. A label with a number above it is refused. So a mixture of Gaussians is the graph
-    ``"H -> x; H -> y"`` with H hidden.
+    ``"H -> x; H -> y"`` with H hidden. Columns that the table declares as counts (``counts=``)
+    have a Poisson rate for every configuration of their parents, which are labels, and no children.
 
     A column of numbers that is constant has no density: `fit` leaves it out of the network, warns
     of all such columns once, and keeps their values in `network_.constants`. Likelihoods, queries
@@ -85,6 +82,7 @@ class BayesianNetwork(AnswersToPeers, NetworkMethods, Estimator):
         of strength (1 is that of the score "bdeu-bge", which pulls rare configurations to the mean
         and variance of all rows, but widens the noise of a number by up to half its variance over
         the number of rows) and concentration (of every cell of the tables, in place of "bdeu").
+        The rates of declared counts have gamma priors worth one event, at the mean of the column.
         With a strength of 1 and complete rows `free_energy_` is the score of the graph.
     equivalent_sample_size
         Of "bdeu" and "bds".
@@ -313,14 +311,15 @@ class BayesianNetwork(AnswersToPeers, NetworkMethods, Estimator):
         """P(name | parents) as a labelled table; after VB the posterior means."""
         return self.require_any().cpt(name)
 
-    def regression(self, name: str) -> LinearRegression | ConditionalRegression:
+    def regression(self, name: str) -> AnyRegression:
         """The regression of a number on its parents; after VB posterior means.
 
-        If labels are among its parents, a `ConditionalRegression`: one for each configuration.
+        If labels are among its parents, a `ConditionalRegression`: one for each configuration. Of
+        a declared count its Poisson rates, `CountRates`.
         """
         return self.require_any().regression(name)
 
-    def posterior(self, name: str) -> TablePosterior | RegressionPosterior | ConditionalPosterior:
+    def posterior(self, name: str) -> TablePosterior | AnyPosterior:
         """The posterior of P(name | parents), of a table or of a regression: means, intervals."""
         return self.require_any().posterior(name)
 

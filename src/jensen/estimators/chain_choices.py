@@ -16,7 +16,7 @@ from jensen.data.sources import raw_columns
 from jensen.estimators.arrays import is_file, refuse_dates
 from jensen.estimators.state_estimator import check_one_of
 from jensen.exceptions import JensenError
-from jensen.models.emissions.building import completed, labels_of
+from jensen.models.emissions.derived import completed, labels_of
 from jensen.models.emissions.kinds import read_array, read_shares
 from jensen.models.emissions.priors import COVARIANCES, check_names
 from jensen.models.emissions.product import ProductEmission, parts_of

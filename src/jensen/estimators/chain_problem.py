@@ -34,10 +34,10 @@ from jensen.estimators.state_estimator import (
 from jensen.exceptions import JensenError
 from jensen.free_energy import Algorithm
 from jensen.inference.chains import FittedChain, Steps
-from jensen.models.emissions.building import make_emission, summary_for, with_masks
+from jensen.models.emissions.derived import with_masks
 from jensen.models.emissions.kinds import Chosen
 from jensen.models.emissions.priors import check_names
-from jensen.models.emissions.registry import EMISSIONS
+from jensen.models.emissions.registry import EMISSIONS, make_emission, summary_for
 from jensen.models.hidden_markov import HiddenMarkov
 from jensen.models.protocol import Data
 from jensen.models.state_model import StateRows

@@ -51,7 +51,7 @@ COMMON = {
 }
 
 
-class SavedKind(NamedTuple):
+class SavedFactors(NamedTuple):
     """A kind of model in a file."""
 
     class_name: str
@@ -127,7 +127,7 @@ def _keeps(estimator: Any) -> bool:
     return bool(estimator._choices_of_loop().algorithm.keeps_posterior)
 
 
-def _check_choices(estimator: Any, kind: SavedKind) -> None:
+def _check_choices(estimator: Any, kind: SavedFactors) -> None:
     """Refuse choices that `fit` would refuse whatever the data."""
     choices = estimator._choices_of_loop()
     choices.check()
@@ -151,7 +151,7 @@ def _read_columns(estimator: Any, value: Checked) -> int:
 
 
 KINDS = {
-    "factor-analysis": SavedKind(
+    "factor-analysis": SavedFactors(
         "FactorAnalysis",
         {
             "noise": Stored(str, Checked.text),
@@ -160,7 +160,7 @@ KINDS = {
         ("scale",),
         FittedFactors,
     ),
-    "binary-factors": SavedKind(
+    "binary-factors": SavedFactors(
         "BinaryFactors", {}, ("concentration", "scale"), FittedBinaryFactors
     ),
 }

@@ -20,12 +20,11 @@ from jensen.estimators.mixture_estimator import (
 )
 from jensen.estimators.state_estimator import check_one_of
 from jensen.exceptions import JensenError
-from jensen.models.emissions.building import make_emission, summary_for
 from jensen.models.emissions.kinds import Chosen
 from jensen.models.emissions.priors import COVARIANCES
-from jensen.models.emissions.registry import USUAL, named_parameters
+from jensen.models.emissions.registry import USUAL, make_emission, named_parameters, summary_for
 from jensen.models.mixture import Mixed, Mixture
-from jensen.support.text import answers_to
+from jensen.support.arguments import answers_to
 
 Array = NDArray[np.float64]
 

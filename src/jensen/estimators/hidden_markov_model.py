@@ -39,7 +39,7 @@ from jensen.exceptions import DataError
 from jensen.inference.chains import Steps
 from jensen.models.emissions.registry import EMISSIONS
 from jensen.models.hidden_markov import Chained, HiddenMarkov
-from jensen.support.text import answers_to
+from jensen.support.arguments import answers_to
 
 Array = NDArray[np.float64]
 

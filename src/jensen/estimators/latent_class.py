@@ -26,12 +26,17 @@ from jensen.estimators.mixture_estimator import (
 )
 from jensen.estimators.state_estimator import with_labels
 from jensen.exceptions import DataError, JensenError
-from jensen.models.emissions.building import make_columns, summary_for
 from jensen.models.emissions.product import ProductEmission
-from jensen.models.emissions.registry import USUAL, prior_names_of_columns
+from jensen.models.emissions.registry import (
+    USUAL,
+    make_columns,
+    prior_names_of_columns,
+    summary_for,
+)
 from jensen.models.mixture import Mixed, Mixture
 from jensen.scores.table_checks import warn_of_constant_labels
-from jensen.support.text import answers_to, some
+from jensen.support.arguments import answers_to
+from jensen.support.text import some
 
 Array = NDArray[np.float64]
 

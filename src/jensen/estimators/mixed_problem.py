@@ -12,6 +12,7 @@ from jensen.data import RowSource, Variable
 from jensen.data.blocks import Units
 from jensen.data.counting import require_states
 from jensen.data.number_rows import ColumnSummary, NumberRows, numbers_of, summarise
+from jensen.data.variable import kind_in_graphs
 from jensen.estimators.learning import Problem, Start
 from jensen.estimators.network_choices import (
     InterventionTargets,
@@ -22,7 +23,7 @@ from jensen.estimators.network_choices import (
 )
 from jensen.exceptions import DataError, GraphError, JensenError
 from jensen.families import linear_regression, log_evidence
-from jensen.families.joint_prior import NormalWishartPrior
+from jensen.families.gamma import Gamma
 from jensen.families.linear_regression import Regression
 from jensen.graphs import DAG
 from jensen.inference.mixed_network import MixedNetwork
@@ -37,7 +38,9 @@ from jensen.models.mixed_starts import SEEN_ROWS, MixedStarts
 from jensen.models.protocol import Data
 from jensen.q_hidden.mixed.cells import MixedMoments
 from jensen.q_hidden.mixed.layout import MixedLayout
+from jensen.scores.conditional_counts import check_range, refuse_orphans
 from jensen.scores.gaussian import make_bge
+from jensen.scores.mixed_class import outside_class
 from jensen.scores.table_checks import (
     is_constant,
     refuse_edges,
@@ -46,7 +49,7 @@ from jensen.scores.table_checks import (
     warn_of_constants,
 )
 from jensen.support.arguments import check_sample_size, is_real
-from jensen.support.text import for_reader, keyword, offer, option, some
+from jensen.support.text import keyword, offer, option, some
 
 Array = NDArray[np.float64]
 
@@ -86,20 +89,23 @@ def mixed_problem(
     graph, variables, rows = found.graph, found.variables, found.rows
     layout = make_layout(graph, variables)
     summary = summarise(NumberRows.scanned(rows, found.numbers))
-    counted, incomplete = encode(rows, layout, graph.nodes, summary.mean, found.targets)
+    shift = np.where(layout.is_count, 0.0, summary.mean)
+    counted, incomplete = encode(rows, layout, graph.nodes, shift, found.targets)
     units = Units((counted, *incomplete), rows.total_weight, is_complete=not incomplete)
     hidden = tuple(u for u, v in enumerate(layout.labels) if graph.nodes[v] not in rows)
     kind = TableKind(choices.mode, _known_tables(layout, graph, variables, choices))
+    prior, strength = _prior(layout, graph, choices, counted.stats, summary, kind)
     model = MixedRegressionNetwork(
         layout,
-        _prior(layout, graph, choices, counted.stats, summary, kind),
+        prior,
         graph,
         variables,
-        summary.mean,
+        shift,
         hidden,
         may_relabel=choices.start is None,
         constants=found.constants,
         kind=kind,
+        strength=strength,
     )
     starts = _starts(model, rows, summary, found)
     source = CountedRows(rows, found.targets)
@@ -112,21 +118,13 @@ def mixed_problem(
 
 
 def make_layout(graph: DAG, variables: tuple[Variable, ...]) -> MixedLayout:
-    """The graph as flat arrays; refused if a label has a parent that is a number."""
+    """The graph as flat arrays; refused if it has an edge that no such network has."""
     for v, above in enumerate(graph.parent_indices):
-        bad = [u for u in above if variables[u].kind != "categorical"]
-        if bad and variables[v].kind == "categorical":
-            label, number = graph.nodes[v], graph.nodes[bad[0]]
-            cut = for_reader(
-                f"jn.discretize(table, columns=[{number!r}])", f"--discretize {number}=3"
-            )
-            raise GraphError(
-                f"the label {label!r} has the number {number!r} as a parent: a number may depend "
-                f"on labels, but a label only on labels; reverse the edge, or make states of "
-                f"{number!r} ({cut})"
-            )
-    cards = tuple(v.n_states if v.kind == "categorical" else 0 for v in variables)
-    return MixedLayout(graph.parent_indices, cards)
+        for u in above:
+            why = outside_class(variables[u], variables[v])
+            if why:
+                raise GraphError(why)
+    return MixedLayout.of(graph.parent_indices, variables)
 
 
 def check_mixed_choices(choices: NetworkSettings) -> None:
@@ -171,9 +169,11 @@ def _columns(
     # a column of labels without any value is a hidden variable
     kept = [v.name for v in variables if v.name in table and table.n_seen(v.name)]
     rows, targets = table.select(kept).counted(), counted_rows(table, targets)
-    require_finite(rows, numbers)
-    refuse_narrow(rows, numbers)
-    ranges = {name: rows.range_of(name) for name in numbers}
+    measured = [v.name for v in variables if v.kind == "continuous"]
+    require_finite(rows, measured)
+    refuse_narrow(rows, measured)
+    _check_counts(rows, variables)
+    ranges = {name: rows.range_of(name) for name in measured}
     constants = {x: each.most for x, each in ranges.items() if is_constant(each.least, each.most)}
     if constants:
         at = {graph.index[name] for name in constants}
@@ -188,15 +188,20 @@ def _columns(
     return MixedColumns(graph, variables, rows, targets, constants)
 
 
+def _check_counts(rows: RowSource, variables: tuple[Variable, ...]) -> None:
+    """Refuse counts that are too large, or that have no label to depend on."""
+    counts = [v.name for v in variables if v.kind == "count"]
+    for name in counts:
+        check_range(name, rows.range_of(name).most)
+    refuse_orphans(counts, [v.name for v in variables if v.kind == "categorical"])
+
+
 def _number_or_label(name: str, table: RowSource) -> Variable:
-    """The variable of a column; a count is a number."""
-    kind = table.variable(name).kind
-    return require_states(table, name) if kind == "categorical" else Variable(name, "continuous")
-
-
-def joint_prior(names: list[str], summary: ColumnSummary, strength: float) -> NormalWishartPrior:
-    """The unit-free prior of all numbers; a strength below 1 weakens its mean and its scale."""
-    return make_bge(names, summary.mean, summary.variance, None, strength, None, None)
+    """The variable of a column; whole numbers are numbers, if they are not declared as counts."""
+    own = table.variable(name)
+    if own.kind == "categorical":
+        return require_states(table, name)
+    return Variable(name, kind_in_graphs(own))
 
 
 def _prior(
@@ -206,27 +211,40 @@ def _prior(
     seen: MixedMoments,
     summary: ColumnSummary,
     kind: TableKind,
-) -> MixedParameters:
-    """Of the tables BDeu, or one concentration; of every regression the unit-free prior."""
+) -> tuple[MixedParameters, float | None]:
+    """Of the tables BDeu, or one concentration; of every regression the unit-free prior.
+
+    And the strength of the latter, None if there is no prior, or no number.
+    """
     if choices.prior is None and choices.algorithm.seeks_mode:
-        return MixedParameters(None, None)
+        return MixedParameters(None, None), None
     given = choices.prior if isinstance(choices.prior, Mapping) else {}
     labels = [graph.nodes[v] for v in layout.labels]
     chosen, size = given.get("concentration", "bdeu"), choices.equivalent_sample_size
     tables = make_prior(chosen, size, labels, layout.wiring, seen.counts, kind).tables
-    names = [graph.nodes[v] for v in layout.numbers]
-    stats = layout.stats_of(seen.moments)
+    measured = ~np.array(layout.is_count, bool)
+    if "strength" in given and not measured.any():
+        raise JensenError("strength belongs to numbers, and there are none here: leave it out")
+    names = [graph.nodes[v] for v in layout.numbers if v not in layout.counts]
+    means, variances = summary.mean[measured], summary.variance[measured]
+    stats, shift = layout.stats_of(seen.moments), np.where(measured, summary.mean, 0.0)
 
-    def of_strength(strength: float) -> tuple[Regression, ...]:
-        joint = joint_prior(names, summary, strength)
-        return prior_of_regressions(layout, joint, summary.mean)
+    def of_strength(strength: float) -> tuple[Regression | Gamma, ...]:
+        joint = make_bge(names, means, variances, None, strength, None, None)
+        return prior_of_regressions(layout, joint, shift, summary.mean)
 
-    def evidence(prior: tuple[Regression, ...]) -> float:
+    def evidence(prior: tuple[Regression | Gamma, ...]) -> float:
         pairs = zip(prior, stats, strict=True)
-        return sum(log_evidence(linear_regression, one, own) for one, own in pairs)
+        return sum(
+            log_evidence(linear_regression, one, own)
+            for one, own in pairs
+            if isinstance(one, Regression) and isinstance(own, Regression)
+        )
 
     strengths = (float(given["strength"]),) if "strength" in given else STRENGTHS
-    return MixedParameters(tables, max(map(of_strength, strengths), key=evidence))
+    priors = {strength: of_strength(strength) for strength in strengths}
+    best = max(priors, key=lambda strength: evidence(priors[strength]))
+    return MixedParameters(tables, priors[best]), best if measured.any() else None
 
 
 def _starts(
@@ -237,7 +255,9 @@ def _starts(
     gaps |= {model.layout.labels[u] for u in model.hidden}
     first = next(iter(rows.blocks(SEEN_ROWS)))
     values = numbers_of(first, found.numbers)
-    return MixedStarts.of(model.layout, model.hidden, gaps, summary, rows.total_weight, values)
+    return MixedStarts.of(
+        model.layout, model.hidden, gaps, summary, model.shift, rows.total_weight, values
+    )
 
 
 def _start(model: MixedRegressionNetwork, choices: NetworkSettings) -> Start | None:

@@ -36,7 +36,7 @@ from jensen.estimators.state_estimator import (
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import dirichlet
 from jensen.inference.mixtures import FittedMixture
-from jensen.models.emissions.building import completed, fewer_states, kept_states
+from jensen.models.emissions.derived import completed, fewer_states, kept_states
 from jensen.models.emissions.kinds import PriorParts, read_shares
 from jensen.models.emissions.priors import check_names, select_parts
 from jensen.models.mixture import Mixed, Mixture

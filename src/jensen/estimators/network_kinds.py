@@ -85,9 +85,10 @@ def kind_of_data(graph: DAG, table: RowSource) -> NetworkKind:
 
 
 def is_mixed(graph: DAG | PDAG, table: RowSource) -> bool:
-    """Whether some nodes are numbers and others are labels, or have no column."""
-    kinds = {table.variable(x).kind if x in table else "" for x in graph.nodes}
-    return bool(kinds & {"continuous", "count"}) and bool(kinds & {"categorical", ""})
+    """Whether some nodes are numbers and others labels, or without a column; or some counts."""
+    known = [table.variable(x) for x in graph.nodes if x in table]
+    are_labels = {v.kind == "categorical" for v in known} | {True} & {len(known) < len(graph.nodes)}
+    return len(are_labels) > 1 or any(v.is_declared for v in known)
 
 
 def is_gaussian(graph: DAG, table: RowSource) -> bool:
@@ -316,7 +317,7 @@ def _extended(graph: PDAG, rows: RowSource) -> DAG:
 
 
 def _with_numbers(rows: RowSource, graph: DAG | PDAG | None) -> RowSource:
-    """The rows with counts as numbers, and numbers cut as they were when the graph was learned.
+    """The rows with whole numbers as numbers, and others cut as when the graph was learned.
 
     Of counts is told if the graph is given, for learning it tells, too.
     """

@@ -155,7 +155,8 @@ class NetworkMethods(Questions):
         regressions
             For every number its regression on its parents that are numbers, as in
             `from_regressions`; if some of its parents are labels, a dict from their labels (one
-            label, or a tuple in the order of the parents' names) to such regressions.
+            label, or a tuple in the order of the parents' names) to such regressions. A count,
+            whose parents are labels, has ``{"rate": 2.5}`` in place of each.
         states, parents
             Of the labels, as in `from_tables`.
 

@@ -327,12 +327,14 @@ def meaning(net: Any) -> str | None:
 
 def _strength(net: Any) -> str:
     """How strong the prior of the numbers is beside labels: a score of graphs has its own."""
-    if not isinstance(getattr(net, "network_", None), MixedNetwork):
+    network = getattr(net, "network_", None)
+    if not isinstance(network, MixedNetwork):
         return ""
     given = net.prior if isinstance(net.prior, Mapping) else {}
-    if "strength" not in given:
-        return " (numbers: the strength of the prior with the highest evidence)"
-    return f" (numbers: prior of strength {given['strength']:g})"
+    strength, chosen = given.get("strength", network.strength), ", that of the highest evidence"
+    if strength is None:  # there are no numbers but counts, or it stands in an older file
+        return "" if network.layout.counts else " (numbers: the prior of the highest evidence)"
+    return f" (numbers: prior of strength {strength:g}{'' if 'strength' in given else chosen})"
 
 
 def is_exact(net: Any) -> bool:

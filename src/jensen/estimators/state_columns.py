@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from jensen.data.variable import Variable
 from jensen.estimators.sequences import WHOLE
 from jensen.inference.states_file import CHAIN, MIXTURE, plain_part
-from jensen.models.emissions.building import chosen_of
 from jensen.models.emissions.product import parts_of
-from jensen.models.emissions.registry import EMISSIONS, USUAL, EmissionRecord, record_of
+from jensen.models.emissions.registry import EMISSIONS, USUAL, EmissionRecord, chosen_of, record_of
 from jensen.support.json_values import Checked
 
 Array = NDArray[np.float64]

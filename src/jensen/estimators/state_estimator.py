@@ -21,10 +21,10 @@ from jensen.free_energy import Algorithm
 from jensen.inference.mixtures import FittedStates
 from jensen.models.state_labels import live_states, log_labellings
 from jensen.models.state_model import LOOKED_AT
-from jensen.support.arguments import check_whole
+from jensen.support.arguments import AnswersToPeers, check_whole
 from jensen.support.json_values import as_checked, of_kind
 from jensen.support.machine import check_memory
-from jensen.support.text import USUAL_PRIOR, AnswersToPeers, one_of, option, plural, some
+from jensen.support.text import USUAL_PRIOR, one_of, option, plural, some
 
 if TYPE_CHECKING:
     from jensen.evidence.variational import BoundGap
@@ -302,7 +302,9 @@ def check_state_memory(n_states: int, n_parameters: float, rows: NumberRows, nou
     encoded = 2.0 * held * rows.n_columns + 4.0 * max(ENTRIES, 64 * n_states)
     check_memory(
         8.0 * (PARAMETERS * n_parameters + started + encoded),
-        f"learning {plural(n_states, noun)} ({n_parameters:.3g} parameters) from "
-        f"{plural(rows.n_rows, 'row')}",
+        lambda: (
+            f"learning {plural(n_states, noun)} ({n_parameters:.3g} parameters) from "
+            f"{plural(rows.n_rows, 'row')}"
+        ),
         f"choose fewer {noun}s" if noun != "class" else "choose fewer classes",
     )

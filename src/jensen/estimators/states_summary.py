@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from jensen.estimators.arrays import names_of
 from jensen.estimators.reports import Summary, algorithm_of, learning
-from jensen.models.emissions.building import chosen_of
 from jensen.models.emissions.kinds import Chosen, Line, as_shares
 from jensen.models.emissions.product import ProductEmission
 from jensen.models.emissions.registry import (
     EMISSIONS,
     USUAL,
     EmissionRecord,
+    chosen_of,
     named_parameters,
     prior_names_of_columns,
     record_of,

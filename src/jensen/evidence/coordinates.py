@@ -1,7 +1,7 @@
 """Free coordinates of θ near one place, and how t and ⟨η, t⟩ bend there.
 
 Probabilities of K states are K - 1 logits, the last one 0; rates, means, precisions and
-coefficients are their own coordinates, of a precision matrix the lower half. `Coordinates` goes
+coefficients are their own coordinates, of a precision matrix the lower half. `FreeCoordinates` goes
 there and back, and says how t depends on them; but for probabilities by complex steps, for t is an
 analytic function.
 """
@@ -32,7 +32,7 @@ Complex = NDArray[Any]
 Made = tuple[Array, Callable[[Complex], Any]]
 
 
-class Coordinates(NamedTuple):
+class FreeCoordinates(NamedTuple):
     """The coordinates of some factors of θ at one place."""
 
     at: Array  # (d,)
@@ -41,18 +41,20 @@ class Coordinates(NamedTuple):
     curvature: Callable[[Array], Array]  # weights (P,) → -∂² ⟨weights, t⟩ there, (d, d)
 
 
-def coordinates(families: Any, t: Any) -> Coordinates:
+def coordinates(families: Any, t: Any) -> FreeCoordinates:
     """Of all factors, at this θ."""
     parts = [_of_family(family, own) for family, own in zip(families, t, strict=True)]
     joined = _joined(parts)
     return joined._replace(stats=lambda z: type(t)(*joined.stats(z)))
 
 
-def _of_family(family: Any, t: Any) -> Coordinates:
+def _of_family(family: Any, t: Any) -> FreeCoordinates:
     if isinstance(family, PointMass):
         size = sum(leaf.size for leaf in leaves(t))
         none = np.empty((0, 0))
-        return Coordinates(np.empty(0), lambda z: t, lambda: np.empty((size, 0)), lambda w: none)
+        return FreeCoordinates(
+            np.empty(0), lambda z: t, lambda: np.empty((size, 0)), lambda w: none
+        )
     if isinstance(family, Dirichlet):
         return _probabilities(family, t)
     if isinstance(t, tuple) and not hasattr(t, "_fields"):
@@ -69,7 +71,7 @@ def _of_family(family: Any, t: Any) -> Coordinates:
     )
 
 
-def _joined(parts: Sequence[Coordinates]) -> Coordinates:
+def _joined(parts: Sequence[FreeCoordinates]) -> FreeCoordinates:
     ends = np.cumsum([len(part.at) for part in parts])
 
     def stats(z: Complex) -> tuple[Any, ...]:
@@ -87,7 +89,7 @@ def _joined(parts: Sequence[Coordinates]) -> Coordinates:
         return np.asarray(_diagonal_blocks([part.jacobian() for part in parts]))
 
     at = np.concatenate([np.empty(0), *(part.at for part in parts)])
-    return Coordinates(at, stats, jacobian, curvature)
+    return FreeCoordinates(at, stats, jacobian, curvature)
 
 
 def _diagonal_blocks(blocks: Sequence[Array]) -> Array:
@@ -100,7 +102,7 @@ def _diagonal_blocks(blocks: Sequence[Array]) -> Array:
     return found
 
 
-def _stepped(at: Array, stats: Callable[[Complex], Any]) -> Coordinates:
+def _stepped(at: Array, stats: Callable[[Complex], Any]) -> FreeCoordinates:
     """Derivatives by complex steps, and second ones by differences of these."""
 
     def jacobian(z: Array) -> Array:
@@ -124,10 +126,10 @@ def _stepped(at: Array, stats: Callable[[Complex], Any]) -> Coordinates:
             found[:, j] = (ends[1] - ends[0]) / (2.0 * step)
         return np.asarray(0.5 * (found + found.T))
 
-    return Coordinates(at, stats, lambda: jacobian(at), curvature)
+    return FreeCoordinates(at, stats, lambda: jacobian(at), curvature)
 
 
-def _probabilities(family: Any, t: Array) -> Coordinates:
+def _probabilities(family: Any, t: Array) -> FreeCoordinates:
     """Logits against the last cell of each distribution; cells that are left out stay so."""
     number = family.spread(
         family.totals(np.ones_like(t)).cumsum().reshape(_totals_shape(family, t))
@@ -168,7 +170,7 @@ def _probabilities(family: Any, t: Array) -> Coordinates:
 
     reference = np.zeros(len(flat))
     reference[order] = flat[lasts][which]
-    return Coordinates(flat[free] - reference[free], stats, jacobian, curvature)
+    return FreeCoordinates(flat[free] - reference[free], stats, jacobian, curvature)
 
 
 def _totals_shape(family: Any, t: Array) -> tuple[int, ...]:

@@ -46,7 +46,7 @@ class Options(NamedTuple):
     times: int = 1  # how many such rows there are
 
 
-class Completions(NamedTuple):
+class RowCompletions(NamedTuple):
     """All rows and what they may add."""
 
     rows: list[Options]
@@ -85,7 +85,7 @@ def counted(asked: EvidenceQuestion) -> float:
     return state.free_energy
 
 
-def _mixture_completions(asked: EvidenceQuestion, model: Any) -> Completions:
+def _mixture_completions(asked: EvidenceQuestion, model: Any) -> RowCompletions:
     seen = SeenRows.of_mixture(model, asked)
     rows: list[Options] = []
     base = 0.0
@@ -93,10 +93,10 @@ def _mixture_completions(asked: EvidenceQuestion, model: Any) -> Completions:
         base += seen.base(unit)
         pairs = zip(seen.each(unit), seen.units[unit].weight, strict=True)
         rows += [Options(own, int(times)) for own, times in pairs]
-    return Completions(rows, np.zeros(rows[0].stats.shape[1]), base)
+    return RowCompletions(rows, np.zeros(rows[0].stats.shape[1]), base)
 
 
-def _network_sums(model: Any, found: list[Options]) -> Completions:
+def _network_sums(model: Any, found: list[Options]) -> RowCompletions:
     """Rows with one completion are counted, the others summed."""
     known = np.zeros(len(flatten(shape_of(model))))
     for one in found:
@@ -110,7 +110,7 @@ def _network_sums(model: Any, found: list[Options]) -> Completions:
             * np.log(2.0 * np.pi)
             * sum(one.times * _n_numbers(model, one.stats[0]) for one in found)
         )
-    return Completions(rows, known, float(base))
+    return RowCompletions(rows, known, float(base))
 
 
 def _n_numbers(model: MixedRegressionNetwork, stats: Array) -> float:
@@ -119,7 +119,7 @@ def _n_numbers(model: MixedRegressionNetwork, stats: Array) -> float:
     return float(sum(one.count.sum() for one in record.regressions))
 
 
-def _sum_rows(model: Any, found: Completions) -> float:
+def _sum_rows(model: Any, found: RowCompletions) -> float:
     """The sum over the completions of rows, each by itself."""
     pool = _Pool(found.known, found.log10_number, [one.stats for one in found.rows])
     for row in found.rows:

@@ -25,7 +25,7 @@ from jensen import q_hidden
 from jensen.data.blocks import Units
 from jensen.evidence.ascents import EvidenceAnswer, best_fit
 from jensen.evidence.asked import EvidenceQuestion
-from jensen.evidence.coordinates import Coordinates, coordinates, real
+from jensen.evidence.coordinates import FreeCoordinates, coordinates, real
 from jensen.evidence.labels import n_labellings
 from jensen.evidence.record import Line
 from jensen.evidence.softmax import SOFTMAX_EM, exponents
@@ -102,7 +102,7 @@ def information(asked: EvidenceQuestion, state: AnyState) -> Information:
     return Information(values, log_det)
 
 
-def not_known(model: AnyModel, units: Units, at: Coordinates, unit: Array) -> Array:
+def not_known(model: AnyModel, units: Units, at: FreeCoordinates, unit: Array) -> Array:
     """Jᵀ Cov[s] J: the information of completed rows that the rows lack, (d, d).
 
     `unit` is the standard deviation of each coordinate where rows are complete; coordinates of
@@ -120,7 +120,7 @@ def not_known(model: AnyModel, units: Units, at: Coordinates, unit: Array) -> Ar
     return np.asarray(0.5 * (lost + lost.T))
 
 
-def _stats_at(model: AnyModel, units: Units, at: Coordinates, j: int, step: float) -> Array:
+def _stats_at(model: AnyModel, units: Units, at: FreeCoordinates, j: int, step: float) -> Array:
     """E[s] a step away in one coordinate."""
     z = at.at.copy()
     z[j] += step

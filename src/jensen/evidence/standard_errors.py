@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import connected_components
 from jensen import q_hidden
 from jensen.data.blocks import Units
 from jensen.data.variable import Variable
-from jensen.evidence.coordinates import Coordinates, coordinates
+from jensen.evidence.coordinates import FreeCoordinates, coordinates
 from jensen.evidence.laplace import not_known
 from jensen.exceptions import EstimateWarning, JensenError, TooLargeError, warn
 from jensen.families.dirichlet import HeldTables
@@ -135,7 +135,14 @@ def _flat(network: FittedNetwork) -> Array:
 def _regressions(network: FittedNetwork) -> tuple[NumberParameters, ...]:
     """The regressions of all numbers."""
     if isinstance(network, MixedNetwork):
-        return network.numbers
+        found = [one for one in network.numbers if isinstance(one, NumberParameters)]
+        if len(found) == len(network.numbers):
+            return tuple(found)
+        count = network.graph.nodes[min(network.layout.counts)]
+        raise JensenError(
+            f"standard errors are not known of rates, and {count!r} is a count: use "
+            f"{option('method', 'vbem')}, whose posterior has intervals"
+        )
     found = []
     for one in network.regressions if isinstance(network, GaussianNetwork) else ():
         slopes = np.array([list(one.coefficients.values())], float).reshape(1, -1)
@@ -258,7 +265,7 @@ class _Report(NamedTuple):
 
     network: FittedNetwork
     model: Any
-    at: Coordinates
+    at: FreeCoordinates
     cells: _Cells
     inverse: _Inverse
 

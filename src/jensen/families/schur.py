@@ -31,7 +31,7 @@ class Left(NamedTuple):
         return np.asarray(~(self.residual > NOISE * self.size))
 
 
-class Given(NamedTuple):
+class ConditionedMatrix(NamedTuple):
     """Some variables as their parents see them; NaN if the parents are dependent."""
 
     root: Array  # (p, p): L⁻¹, where L Lᵀ is the parents' block
@@ -40,7 +40,9 @@ class Given(NamedTuple):
     left: Left  # (k,): every variable as a child of these parents
 
 
-def given(matrix: Array, parents: Sequence[int], variables: Sequence[int] | None = None) -> Given:
+def given(
+    matrix: Array, parents: Sequence[int], variables: Sequence[int] | None = None
+) -> ConditionedMatrix:
     """These variables (or all) given the parents."""
     members, diagonal = list(parents), np.diagonal(matrix)
     columns = slice(None) if variables is None else list(variables)
@@ -54,7 +56,9 @@ def given(matrix: Array, parents: Sequence[int], variables: Sequence[int] | None
     coefficients = np.einsum("ji,jk->ik", root, explained)
     residual = diagonal[columns] - np.square(explained).sum(0)
     size = diagonal[columns] + _square_sum(diagonal[members], coefficients)
-    return Given(root, explained, coefficients, Left(residual, np.asarray(log_det), size))
+    return ConditionedMatrix(
+        root, explained, coefficients, Left(residual, np.asarray(log_det), size)
+    )
 
 
 def family(matrix: Array, child: int, parents: Sequence[int]) -> Left:

@@ -65,7 +65,7 @@ class CompletedCells(NamedTuple):
         return float(self.weight.sum())
 
 
-class Theta(NamedTuple):
+class CellParameters(NamedTuple):
     """θ as the E-step sees it."""
 
     log_tables: Array
@@ -75,7 +75,7 @@ class Theta(NamedTuple):
 def complete_cells(
     layout: MixedLayout,
     names: tuple[str, ...],
-    theta: Theta,
+    theta: CellParameters,
     rows: MixedRows,
     was_set: tuple[int, ...],
     rng: np.random.Generator,
@@ -112,7 +112,7 @@ def joined(parts: list[CompletedCells], offsets: list[Ints]) -> CompletedCells:
     )
 
 
-class _Part(NamedTuple):
+class _CompletedPart(NamedTuple):
     """Some rows with their labels completed."""
 
     codes: Codes
@@ -125,11 +125,11 @@ class _Part(NamedTuple):
 def _complete_labels(
     layout: MixedLayout,
     names: tuple[str, ...],
-    theta: Theta,
+    theta: CellParameters,
     rows: MixedRows,
     was_set: tuple[int, ...],
     rng: np.random.Generator,
-) -> Iterator[_Part]:
+) -> Iterator[_CompletedPart]:
     """Rows that miss the same labels at a time."""
     patterns, number = np.unique(rows.codes < 0, axis=0, return_inverse=True)
     everything = frozenset(range(len(layout.cards)))
@@ -138,7 +138,7 @@ def _complete_labels(
         here = rows.take(own)
         scope = tuple(np.flatnonzero(pattern).tolist())
         if not scope:
-            yield _Part(here.codes, own, here.weight)
+            yield _CompletedPart(here.codes, own, here.weight)
             continue
         shapes = Shapes(layout, names)
         if shapes.n_configs(scope) > MOST:
@@ -151,12 +151,12 @@ def _complete_labels(
 
 def _listed(
     shapes: Shapes,
-    theta: Theta,
+    theta: CellParameters,
     rows: MixedRows,
     own: Ints,
     unit: CellUnit,
     scope: tuple[int, ...],
-) -> _Part:
+) -> _CompletedPart:
     """All completions of the labels of some rows, with their probabilities."""
     log_tables, _ = fill_tables(MixedCells(*theta, shapes.kinds, unit))
     once = unit.problems._replace(weight=np.ones(len(unit.problems.weight)))
@@ -178,17 +178,17 @@ def _listed(
         codes[:, u] = config % card
         config = config // card
     weight = rows.weight[row[k]] * share[kept]
-    return _Part(codes, own[row[k]], weight, lost=max(lost, 0.0))
+    return _CompletedPart(codes, own[row[k]], weight, lost=max(lost, 0.0))
 
 
 def _drawn(
     shapes: Shapes,
-    theta: Theta,
+    theta: CellParameters,
     rows: MixedRows,
     own: Ints,
     was_set: tuple[int, ...],
     rng: np.random.Generator,
-) -> _Part:
+) -> _CompletedPart:
     """Draws of the labels of some rows."""
     again = np.repeat(np.arange(len(own)), DRAWS)
     many = rows.take(again)
@@ -198,13 +198,13 @@ def _drawn(
         once = np.ones(len(unit.problems.set_of), np.int64)
         _, at, states = run.drawn_states(log_tables, shapes.program, unit.problems, once, rng)
         put_labels(unit, at, states, codes)
-    return _Part(codes, own[again], many.weight / DRAWS, is_exact=False)
+    return _CompletedPart(codes, own[again], many.weight / DRAWS, is_exact=False)
 
 
 def _complete_numbers(
     layout: MixedLayout,
     names: tuple[str, ...],
-    theta: Theta,
+    theta: CellParameters,
     rows: MixedRows,
     was_set: tuple[int, ...],
 ) -> tuple[Array, tuple[Spread, ...]]:
@@ -251,8 +251,9 @@ def _add_regression(
 ) -> None:
     """Add the moments of one regression over some of the rows."""
     members, n = [*layout.number_parents[v], v], layout.n_members[v]
+    own = own & ~np.isnan(rows.values[:, v])  # a missing count sums to one
     config, weight = layout.configs_of(v, rows.codes), np.where(own, rows.weight, 0.0)
-    z = np.column_stack([np.ones(len(weight)), rows.values[:, members]])
+    z = np.column_stack([np.ones(len(weight)), np.nan_to_num(rows.values[:, members])])
     found = moments[layout.form_at[v] : layout.form_at[v + 1]].reshape(layout.n_configs[v], -1)
     square = found[:, 1:].reshape(-1, n, n)
     found[:, 0] += np.bincount(config, weight, layout.n_configs[v])

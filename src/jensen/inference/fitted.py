@@ -37,26 +37,16 @@ if TYPE_CHECKING:
     from jensen.inference.gaussian_distribution import GaussianDistribution, GaussianDistributions
     from jensen.inference.most_probable import Assignment
     from jensen.inference.network import Network
-    from jensen.inference.number_mixture import (
-        MixtureDistribution,
-        MixtureDistributions,
-        NumberMoments,
-    )
-    from jensen.inference.regression import (
-        ConditionalPosterior,
-        ConditionalRegression,
-        LinearRegression,
-        RegressionPosterior,
-    )
+    from jensen.inference.number_mixture import MixtureDistributions, NumberAnswer
+    from jensen.inference.regression import AnyPosterior, AnyRegression
 
     Answer: TypeAlias = (
         Distribution
         | Distributions
         | GaussianDistribution
         | GaussianDistributions
-        | MixtureDistribution
         | MixtureDistributions
-        | NumberMoments
+        | NumberAnswer
     )
 
 Array = NDArray[np.float64]
@@ -242,17 +232,17 @@ class FittedNetwork(Fitted, Protocol):
 
     # --- what is known, and how it is shown ---
 
-    def conditional(self, name: str) -> CPT | LinearRegression | ConditionalRegression:
+    def conditional(self, name: str) -> CPT | AnyRegression:
         """The distribution of a variable given its parents: a table or a regression."""
 
-    def posterior(self, name: str) -> TablePosterior | RegressionPosterior | ConditionalPosterior:
+    def posterior(self, name: str) -> TablePosterior | AnyPosterior:
         """The posterior of the parameters of that distribution."""
 
     def cpt(self, name: str) -> CPT:
         """P(name | parents) as a table."""
         self._refuse()
 
-    def regression(self, name: str) -> LinearRegression | ConditionalRegression:
+    def regression(self, name: str) -> AnyRegression:
         """The regression of a variable on its parents."""
         self._refuse()
 

@@ -12,9 +12,12 @@ from jensen.exceptions import JensenError, warn
 from jensen.graphs import DAG, formats
 from jensen.inference.cpt import CPT
 from jensen.inference.gaussian_network import read_regression
-from jensen.inference.mixed_network import MixedNetwork, NumberParameters
+from jensen.inference.mixed_network import MixedNetwork
+from jensen.inference.mixed_parameters import AnyParameters, CountParameters, NumberParameters
 from jensen.inference.network import Network, assemble
-from jensen.inference.regression import ConditionalRegression, LinearRegression
+from jensen.inference.regression import ConditionalRegression, CountRates, LinearRegression
+from jensen.scores.mixed_class import outside_class
+from jensen.support.arguments import is_real
 from jensen.support.text import offer, some
 
 Orders = Mapping[str, Sequence[str]]
@@ -63,7 +66,8 @@ def network_from_parameters(
     """A network of labels, which have tables, and numbers, which have regressions.
 
     Tables are as in `network_from_tables`. A regression is a dict with intercept, coefficients and
-    variance; of a number with label parents, a dict from their labels to such regressions.
+    variance; of a number with label parents, a dict from their labels to such regressions. In
+    place of a regression a count has a dict with its rate.
     """
     _check_parts(graph, tables, regressions)
     above = {x: [p for p in graph.parents(x) if p in tables] for x in graph.nodes}
@@ -72,15 +76,20 @@ def network_from_parameters(
     labels = network_from_tables(
         graph.subgraph(list(tables)), tables, states, parents, own if written is not None else None
     )
-    numbers = []
+    numbers, counts = [], set[str]()
     for name in graph.nodes:
         if name in regressions:
             around = [labels.variables_by_name[p] for p in above[name]]
             inner = [p for p in graph.parents(name) if p in regressions]
             numbers.append(_number(name, around, inner, regressions[name]))
+            counts |= {name} if isinstance(numbers[-1], CountParameters) else set()
     variables = tuple(
-        labels.variables_by_name.get(x) or Variable(x, "continuous") for x in graph.nodes
+        labels.variables_by_name.get(x) or Variable(x, "count" if x in counts else "continuous")
+        for x in graph.nodes
     )
+    for v, above_it in enumerate(graph.parent_indices):
+        for why in filter(None, (outside_class(variables[u], variables[v]) for u in above_it)):
+            raise JensenError(why)
     return MixedNetwork(graph, variables, labels.tables, tuple(numbers))
 
 
@@ -102,16 +111,16 @@ def _check_parts(graph: DAG, tables: Any, regressions: Any) -> None:
             )
         wrong = [p for p in graph.parents(name) if p in regressions] if name in tables else []
         if wrong:
-            raise JensenError(
-                f"the label {name!r} has the number {wrong[0]!r} as a parent: reverse the edge, or "
-                f"make intervals of {wrong[0]!r} with jn.discretize"
-            )
+            number, label = Variable(wrong[0], "continuous"), Variable(name, "categorical")
+            raise JensenError(outside_class(number, label))
 
 
 def _number(
     name: str, labels: Sequence[Variable], parents: Sequence[str], given: Any
-) -> NumberParameters:
+) -> AnyParameters:
     """The regressions of a number, configuration by configuration of its label parents."""
+    if isinstance(given, CountRates):
+        given = {tuple(key.values()): {"rate": rate} for key, rate in given.items()}
     if isinstance(given, ConditionalRegression):
         given = {tuple(key.values()): one for key, one in given.items()}
     if not labels and (isinstance(given, LinearRegression) or () not in given):
@@ -129,6 +138,8 @@ def _number(
             f"{name!r} needs one regression for every ({', '.join(x.name for x in labels)}); "
             f"unknown: {unknown[:3]}, absent: {absent[:3]}"
         )
+    if any(isinstance(rows[key], Mapping) and "rate" in rows[key] for key in wanted):
+        return CountParameters(np.array([_rate(name, rows[key]) for key in wanted]))
     each = [read_regression(name, parents, rows[key]) for key in wanted]
     slopes = np.array([[one.coefficients[p] for p in parents] for one in each])
     return NumberParameters(
@@ -136,6 +147,16 @@ def _number(
         slopes.reshape(len(each), len(parents)),
         np.array([one.variance for one in each]),
     )
+
+
+def _rate(name: str, given: Any) -> float:
+    rate: Any = given["rate"] if isinstance(given, Mapping) and set(given) == {"rate"} else None
+    if not is_real(rate) or not 0.0 <= float(rate) < np.inf:
+        raise JensenError(
+            f"the count {name!r} needs a dict with its rate in every configuration, a finite "
+            f"number from 0, as {{'rate': 2.5}}, not {given!r:.80}"
+        )
+    return float(rate)
 
 
 def written_parents(graph: Any) -> dict[str, list[str]]:

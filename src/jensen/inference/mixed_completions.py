@@ -15,7 +15,7 @@ from jensen.data.number_rows import numbers_of
 from jensen.exceptions import JensenError
 from jensen.inference.fitted import Method, RowChoices
 from jensen.inference.gaussian_queries import read_numbers
-from jensen.inference.mixed_parameters import Parameters
+from jensen.inference.mixed_parameters import Parameters, fill_counts
 from jensen.inference.mixed_rows import ReadRows, check_possible, expected_cells, read
 from jensen.inference.mixed_solver import (
     MixedQuestion,
@@ -114,6 +114,7 @@ def _chosen(
 
     for _ in ordered_map(choose, list(zip(units, streams, strict=True))):
         pass
+    fill_counts(question.network.layout, parameters.numbers, codes, values, rng)
     return codes, values
 
 
@@ -167,7 +168,8 @@ def fill(
 
     "mode" fills the most probable joint states of the labels, numbers integrated out, then the
     means of the numbers given these; "marginal" the most probable state, or the mean, of each cell
-    on its own; "draw" draws all jointly.
+    on its own; "draw" draws all jointly. Of counts "mode" fills the most probable one, "marginal"
+    the whole number that is nearest to the mean.
     """
     if method not in get_args(Method):
         raise JensenError(f"method must be one of {list(get_args(Method))}, not {method!r}")
@@ -193,8 +195,10 @@ def _likely_cells(
     codes, values = question.rows.codes.copy(), question.rows.values.copy()
     for u, p in found.labels.items():
         codes[:, u] = np.where(found.possible, np.nan_to_num(p, nan=-1.0).argmax(1), codes[:, u])
+    is_count = question.network.layout.is_count
     for v, mean in found.numbers.items():
-        values[:, v] = np.where(found.possible, mean, values[:, v])
+        filled = np.round(mean) if is_count[v] else mean
+        values[:, v] = np.where(found.possible, filled, values[:, v])
     return codes, values, found.possible
 
 

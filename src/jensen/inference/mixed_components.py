@@ -1,15 +1,16 @@
-"""Numbers of rows as mixtures over the labels around them: components, moments."""
+"""Labels of rows, and numbers as mixtures over the labels around them: components, moments."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.inference.count_distribution import CountDistribution, merged_counts
 from jensen.inference.mixed_findings import refuse_impossible
-from jensen.inference.mixed_parameters import Parameters
+from jensen.inference.mixed_parameters import CountParameters, Parameters
 from jensen.inference.mixed_solver import (
     MixedQuestion,
     SolvedUnit,
@@ -117,6 +118,90 @@ def components(
     return Components(log_p, weights, means, covariances)
 
 
+def label_answers(
+    question: MixedQuestion, places: tuple[int, ...], sets: Sequence[Parameters]
+) -> tuple[Weighing, Array]:
+    """(N, states...): the joint distribution of labels, asked together; NaN in impossible rows."""
+    cards = question.network.layout.wiring.cards
+    scope = tuple(sorted(places))
+    shape = [int(cards[u]) for u in scope]
+    weighing, values = Weighing(question.n_rows), np.zeros((question.n_rows, *shape))
+    for parameters in sets:
+        log_p, each = log_known(question, question.with_soft(parameters)), np.zeros_like(values)
+        for found in solved(question, parameters):
+            log_p[found.unit.row] += found.log_density
+            _, rows, shares = shares_of(found, GroupKind((), (), scope))
+            each[rows] = shares.reshape(-1, *shape)
+        share = weighing.add(log_p).reshape(-1, *(1,) * len(shape))
+        values += share * (each - values)
+    total = values.sum(tuple(range(1, values.ndim)), keepdims=True)
+    with np.errstate(invalid="ignore"):
+        values /= total
+    values[~weighing.possible] = np.nan
+    return weighing, values.transpose(0, *(1 + scope.index(u) for u in places))
+
+
+# --- counts ---
+
+
+class CountComponents(NamedTuple):
+    """Mixtures of Poisson distributions in rows with the same gaps."""
+
+    log_density: Array  # (N,)
+    weights: Array  # (N, K)
+    rates: Array  # (N, K)
+
+
+def count_components(
+    network: MixedNetwork,
+    rows: MixedRows,
+    was_set: frozenset[int],
+    v: int,
+    soft: Mapping[int, Array] | None = None,
+) -> Iterator[CountComponents]:
+    """The mixture of count v in every row, for each set of parameters."""
+    layout, n = network.layout, len(rows.weight)
+    above, cards = layout.label_parents[v], layout.wiring.cards
+    scope = tuple(u for u in above if rows.codes[0, u] < 0)
+    asked = Asked(frozenset(layout.labels[u] for u in scope), (scope,) if scope else ())
+    question = make_question(network, rows, was_set, asked, soft)
+    config = np.zeros((n, 1), np.int64)
+    if above:
+        known = np.maximum(rows.codes, 0)  # what is missing is added below
+        sizes = [int(cards[u]) for u in scope]
+        states = np.indices(sizes).reshape(len(scope), int(np.prod(sizes)))
+        steps = np.array([layout.strides[v][u] for u in scope], np.int64)
+        config = layout.configs_of(v, known)[:, None] + steps @ states
+    for parameters in network.parameter_sets():
+        own = parameters.numbers[v]
+        assert isinstance(own, CountParameters), "this is a count"
+        if scope:
+            weighing, shares = label_answers(question, scope, [parameters])
+            log_p, weights = weighing.log_total, np.nan_to_num(shares.reshape(n, -1))
+        else:
+            log_p, weights = log_density(question, parameters), np.ones((n, 1))
+        yield CountComponents(log_p, weights, own.rates[config].reshape(n, -1))
+
+
+def _count_answer(
+    network: MixedNetwork,
+    rows: MixedRows,
+    was_set: frozenset[int],
+    v: int,
+    soft: Mapping[int, Array] | None,
+    text: str,
+) -> CountDistribution:
+    """The distribution of a count in a single row."""
+    weighing, found = Weighing(1), list(count_components(network, rows, was_set, v, soft))
+    for one in found:
+        weighing.add(one.log_density)
+    refuse_impossible(make_question(network, rows, was_set, soft=soft), weighing)
+    shares = [np.exp(one.log_density[0] - weighing.log_total[0]) * one.weights[0] for one in found]
+    rates = np.concatenate([one.rates[0] for one in found])
+    name = network.graph.nodes[network.layout.numbers[v]]
+    return merged_counts(name, np.concatenate(shares), rates, text)
+
+
 def answer(
     network: MixedNetwork,
     rows: MixedRows,
@@ -127,6 +212,8 @@ def answer(
 ) -> NumberAnswer:
     """The distribution of some numbers in a single row; of a mixture too large its moments."""
     layout = network.layout
+    if layout.is_count[numbers[0]]:
+        return _count_answer(network, rows, was_set, numbers[0], soft, text)
     nodes = [layout.numbers[v] for v in numbers]
     names = tuple(network.graph.nodes[v] for v in nodes)
     question = make_question(network, rows, was_set, Asked(frozenset(nodes)), soft)
@@ -175,11 +262,9 @@ def number_moments(
     order, starts = by_pattern(missing)
     for own in np.split(order, starts[1:]) if n else ():
         rows = take_rows(cells, own)
-        question = number_question(network, rows, was_set, numbers, soft)
         weighing, mean = Weighing(len(own)), np.zeros((len(own), d))
         covariance = np.zeros((len(own), d, d))
-        for parameters in network.parameter_sets():
-            found = components(question, parameters, numbers)
+        for found in _each_components(network, rows, was_set, numbers, soft):
             here = np.einsum("nk,nkd->nd", found.weights, found.means)
             apart = found.means - here[:, None]
             within = np.einsum("nk,nkde->nde", found.weights, found.covariances)
@@ -191,6 +276,24 @@ def number_moments(
             mean += share[:, None] * step
         means[own], covariances[own], possible[own] = mean, covariance, weighing.possible
     return means, covariances, possible
+
+
+def _each_components(
+    network: MixedNetwork,
+    rows: MixedRows,
+    was_set: frozenset[int],
+    numbers: Sequence[int],
+    soft: Mapping[int, Array] | None,
+) -> Iterator[Components]:
+    """The mixture of some numbers, or of one count, in every row, for each set of parameters."""
+    if network.layout.is_count[numbers[0]]:
+        for one in count_components(network, rows, was_set, numbers[0], soft):
+            means = one.rates[:, :, None]
+            yield Components(one.log_density, one.weights, means, means[..., None])
+        return
+    question = number_question(network, rows, was_set, numbers, soft)
+    for parameters in network.parameter_sets():
+        yield components(question, parameters, numbers)
 
 
 def shares_of(found: SolvedUnit, kind: GroupKind) -> tuple[int, Ints, Array]:

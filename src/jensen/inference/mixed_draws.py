@@ -27,7 +27,7 @@ from jensen.inference.mixed_findings import (
     refuse_impossible,
     unknown_nodes,
 )
-from jensen.inference.mixed_parameters import Parameters
+from jensen.inference.mixed_parameters import NumberParameters, Parameters, fill_counts
 from jensen.inference.mixed_solver import (
     MixedQuestion,
     Weighing,
@@ -156,12 +156,14 @@ def _draw_forward(
         if layout.cards[node]:
             if codes[0, place] < 0:
                 codes[:, place] = _forward_states(network, parameters, place, codes, stream)
-        elif np.isnan(values[0, place]):
+        elif np.isnan(values[0, place]) and node not in layout.counts:
             own, above = parameters.numbers[place], list(layout.number_parents[place])
+            assert isinstance(own, NumberParameters), "it is no count"
             config = layout.configs_of(place, codes)
             mean = own.intercepts[config] + (own.slopes[config] * values[:, above]).sum(1)
             noise = np.sqrt(own.variances[config]) * stream.standard_normal(len(codes))
             values[:, place] = mean + noise
+    fill_counts(layout, parameters.numbers, codes, values, stream)
 
 
 def _forward_states(
@@ -189,7 +191,8 @@ def _forward_states(
 def most_probable(network: MixedNetwork, given: Given, do: Given, k: int) -> list[Assignment]:
     """The k most probable states of all labels, numbers integrated out; fewer if no more exist.
 
-    A number in the answer is its mean given these labels and what is known.
+    A number in the answer is its mean given these labels and what is known, a count the most
+    probable one.
     """
     check_whole("k", k, at_least=1)
     refuse_samples(network, "assignment", ["em", "vbem"])
@@ -253,6 +256,7 @@ class _BestStates:
                 if kind.missing:
                     forms = self.parameters.forms
                     put_numbers(unit, forms, number, kind, codes, values, None)
+        fill_counts(network.layout, self.parameters.numbers, codes, values, None)
         found: dict[str, str | float] = {}
         for node in self.unknown:
             variable, place = network.variables[node], network.layout.place[node]

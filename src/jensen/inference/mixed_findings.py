@@ -56,8 +56,15 @@ def read_mixed(
     parts = [_parted(network, what, x) for what, x in (("given", given), ("do", do))]
     asked = [layout.place[v] for v in targets if layout.cards[v]]
     labels = read_findings(network.label_network, parts[0][0], parts[1][0], asked)
-    numbers = [v for v in targets if not layout.cards[v]]
-    return MixedFindings(labels, read_evidence(network, parts[0][1], parts[1][1], numbers))
+    at = [v for v in targets if not layout.cards[v]]
+    numbers = read_evidence(network, parts[0][1], parts[1][1], at)
+    for node, value in {**numbers.given, **numbers.do}.items():
+        if node in layout.counts and not (value >= 0.0 and value == np.floor(value)):
+            raise JensenError(
+                f"{network.graph.nodes[node]!r} is a count, a whole number from 0, and not "
+                f"{value:g}"
+            )
+    return MixedFindings(labels, numbers)
 
 
 def _parted(

@@ -1,4 +1,4 @@
-"""A network of labels and numbers: tables of the labels, regressions of the numbers."""
+"""A network of labels and numbers: tables of the labels, regressions and rates of the numbers."""
 
 from __future__ import annotations
 
@@ -27,9 +27,12 @@ from jensen.inference import (
 from jensen.inference.cpt import CPT, TablePosterior
 from jensen.inference.fitted import DEFAULTS, FittedNetwork, Given, Method, Names, RowChoices
 from jensen.inference.mixed_parameters import (
+    AnyParameters,
+    CountParameters,
     MixedPosterior,
     NumberParameters,
     Parameters,
+    RatePosterior,
     SampledParameters,
     centre_of,
     config_text,
@@ -38,9 +41,13 @@ from jensen.inference.mixed_parameters import (
 from jensen.inference.most_probable import Assignment
 from jensen.inference.network import Network
 from jensen.inference.regression import (
+    AnyPosterior,
+    AnyRegression,
     ConditionalPosterior,
     ConditionalRegression,
+    CountRates,
     LinearRegression,
+    RatePosteriors,
     RegressionPosterior,
 )
 from jensen.q_hidden.mixed.layout import MixedLayout
@@ -51,10 +58,7 @@ from jensen.support.text import grid, some
 
 if TYPE_CHECKING:
     from jensen.inference.distribution import Distribution, Distributions
-    from jensen.inference.number_mixture import (
-        MixtureDistributions,
-        NumberAnswer,
-    )
+    from jensen.inference.number_mixture import MixtureDistributions, NumberAnswer
 
 Array = NDArray[np.float64]
 
@@ -70,7 +74,7 @@ class MixedNetwork(FittedNetwork):
 
     `constants` are columns of numbers that did not vary in the data, with their values; they are
     not variables of the network. After Gibbs sampling `samples` holds the draws of all parameters:
-    tables, then the regressions of every number.
+    tables, then the regressions of every number. `strength` is that of the prior of the numbers.
     """
 
     format = "jensen-mixed-network"
@@ -83,10 +87,11 @@ class MixedNetwork(FittedNetwork):
     graph: DAG
     variables: tuple[Variable, ...]
     tables: Array  # (P,)
-    numbers: tuple[NumberParameters, ...]
+    numbers: tuple[AnyParameters, ...]
     posteriors: MixedPosterior | None = None
     samples: Array | None = None  # (S, width)
     constants: Mapping[str, float] = field(default_factory=dict)
+    strength: float | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {f.name: getattr(self, f.name) for f in fields(self)}  # nothing that was compiled
@@ -94,8 +99,7 @@ class MixedNetwork(FittedNetwork):
     @cached_property
     def layout(self) -> MixedLayout:
         """The graph as flat arrays."""
-        cards = tuple(v.n_states if v.kind == "categorical" else 0 for v in self.variables)
-        return MixedLayout(self.graph.parent_indices, cards)
+        return MixedLayout.of(self.graph.parent_indices, self.variables)
 
     @cached_property
     def label_network(self) -> Network:
@@ -120,9 +124,8 @@ class MixedNetwork(FittedNetwork):
 
     @property
     def n_parameters(self) -> int:
-        """Free entries of tables; intercepts, slopes and variances of all configurations."""
-        sizes = zip(self.layout.n_configs, self.layout.n_members, strict=True)
-        return self.label_network.n_parameters + sum(k * n for k, n in sizes)
+        """Free entries of tables; intercepts, slopes, variances, rates of all configurations."""
+        return self.label_network.n_parameters + sum(self.layout.n_kept)
 
     @property
     def has_posterior(self) -> bool:
@@ -179,26 +182,32 @@ class MixedNetwork(FittedNetwork):
         self._require(name, label=True)
         return self.label_network.cpt(name)
 
-    def regression(self, name: str) -> LinearRegression | ConditionalRegression:
-        """The regression of a number, one for each configuration of its label parents."""
+    def regression(self, name: str) -> AnyRegression:
+        """The regression of a number, one for each configuration of its label parents.
+
+        Of a count its Poisson rates.
+        """
         self._require(name, label=False)
         v = self.layout.place[self.index(name)]
+        own = self.numbers[v]
+        if isinstance(own, CountParameters):
+            return CountRates(name, self._label_parents(v), tuple(map(float, own.rates)))
         parents = self._number_parents(v)
         each = tuple(
             LinearRegression(
                 name, float(a), dict(zip(parents, map(float, b), strict=True)), float(s)
             )
-            for a, b, s in zip(*self.numbers[v], strict=True)
+            for a, b, s in zip(*own, strict=True)
         )
         labels = self._label_parents(v)
         return ConditionalRegression(name, labels, each) if labels else each[0]
 
-    def conditional(self, name: str) -> CPT | LinearRegression | ConditionalRegression:
-        """A table of a label, a regression of a number."""
+    def conditional(self, name: str) -> CPT | AnyRegression:
+        """A table of a label, a regression of a number, rates of a count."""
         return self.cpt(name) if self.is_label(name) else self.regression(name)
 
-    def posterior(self, name: str) -> TablePosterior | RegressionPosterior | ConditionalPosterior:
-        """The posterior of a table or of regressions."""
+    def posterior(self, name: str) -> TablePosterior | AnyPosterior:
+        """The posterior of a table, of regressions or of rates."""
         if self.samples is not None:
             raise JensenError(
                 "the posterior of this network is known by samples: see table_samples of a label, "
@@ -211,16 +220,13 @@ class MixedNetwork(FittedNetwork):
         if self.is_label(name):
             return self.label_network.posterior(name)
         v = self.layout.place[self.index(name)]
-        parents = self._number_parents(v)
+        labels, parents = self._label_parents(v), self._number_parents(v)
         centre = self.posteriors.centre[[v, *self.layout.number_parents[v]]]
         own = self.posteriors.regressions[v]
-        each = tuple(
-            RegressionPosterior(
-                name, parents, RegressionParameters(*(part[k : k + 1] for part in own)), centre
-            )
-            for k in range(self.layout.n_configs[v])
-        )
-        labels = self._label_parents(v)
+        if isinstance(own, RatePosterior):
+            return RatePosteriors(name, labels, tuple(zip(*own, strict=True)))
+        parts = (RegressionParameters(*(x[k : k + 1] for x in own)) for k in range(len(own[0])))
+        each = tuple(RegressionPosterior(name, parents, part, centre) for part in parts)
         return ConditionalPosterior(name, labels, each) if labels else each[0]
 
     def table_samples(self, name: str) -> Array:
@@ -349,14 +355,15 @@ class MixedNetwork(FittedNetwork):
                 n = int(np.prod([self.layout.cards[u] for u in self.layout.parents[v]]))
                 n_free = n * (variable.n_states - 1)
             else:
-                states = "number"
-                n_free = self.layout.n_configs[place] * self.layout.n_members[place]
+                states = "count" if v in self.layout.counts else "number"
+                n_free = self.layout.n_kept[place]
             rows.append([variable.name, states, some(parents, most=4) or "-", f"{n_free:,}"])
         return grid(rows, left=3, rule=True)
 
     def facts(self) -> dict[str, Any]:
-        """Columns that were left out because they did not vary, with their values."""
-        return {"constants": dict(self.constants)}
+        """Columns that did not vary and were left out, with their values; the prior's strength."""
+        strength = {} if self.strength is None else {"strength": self.strength}
+        return {"constants": dict(self.constants), **strength}
 
     def beliefs(self, given: Given, do: Given) -> dict[str, Any]:
         """The distribution of every variable; a known label is certain, a known number itself."""

@@ -9,21 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError
-from jensen.families import inner, linear_regression
+from jensen.families import inner
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.inference.distribution import Distribution, Interval
 from jensen.inference.fitted import Given, Names
 from jensen.inference.gaussian_queries import read_targets
 from jensen.inference.impossible import explain
 from jensen.inference.marginals import missing_marginal
-from jensen.inference.mixed_components import answer, shares_of
+from jensen.inference.mixed_components import answer, label_answers
 from jensen.inference.mixed_findings import (
     question_of,
     read_mixed,
     refuse_impossible,
     unknown_nodes,
 )
-from jensen.inference.mixed_parameters import Parameters, numbers_at, parameters_at
+from jensen.inference.mixed_parameters import Parameters, drawn, parameters_at
 from jensen.inference.mixed_solver import (
     MixedQuestion,
     SolvedUnit,
@@ -39,7 +39,6 @@ from jensen.inference.mixed_solver import (
 )
 from jensen.inference.network_queries import DRAWS, quantile
 from jensen.inference.number_mixture import MOST_COMPONENTS, NumberAnswer, merged_mixture
-from jensen.q_hidden.mixed.shapes import GroupKind
 from jensen.q_hidden.trees import run
 from jensen.support.arguments import is_real
 from jensen.support.machine import check_memory
@@ -72,6 +71,7 @@ def query(
                     "its 90 % interval by itself: leave --interval out",
                 )
             )
+        refuse_several_counts(network, at)
         numbers, soft = [network.layout.place[v] for v in at], findings.labels.soft
         was_set, rows = findings.was_set(network), findings.rows(network)
         return answer(network, rows, was_set, numbers, soft, findings.text(network))
@@ -99,6 +99,16 @@ def check_one_kind(network: MixedNetwork, at: Sequence[int]) -> bool:
     return bool(labels)
 
 
+def refuse_several_counts(network: MixedNetwork, at: Sequence[int]) -> None:
+    """Refuse the joint distribution of a count and something else."""
+    counts = [network.graph.nodes[v] for v in at if v in network.layout.counts]
+    if counts and len(at) > 1:
+        raise JensenError(
+            f"the count {counts[0]!r} is asked for by itself: one question for each, those that "
+            f"are known in given"
+        )
+
+
 def check_joint(network: MixedNetwork, at: Sequence[int]) -> None:
     """Refuse a joint distribution of labels that is too large."""
     size = float(np.prod([float(network.variables[v].n_states) for v in at]))
@@ -107,29 +117,6 @@ def check_joint(network: MixedNetwork, at: Sequence[int]) -> None:
         f"the joint distribution of {some(network.graph.nodes[v] for v in at)}",
         "ask for fewer variables at once",
     )
-
-
-def label_answers(
-    question: MixedQuestion, places: tuple[int, ...], sets: Sequence[Parameters]
-) -> tuple[Weighing, Array]:
-    """(N, states...): the joint distribution of labels, asked together; NaN in impossible rows."""
-    cards = question.network.layout.wiring.cards
-    scope = tuple(sorted(places))
-    shape = [int(cards[u]) for u in scope]
-    weighing, values = Weighing(question.n_rows), np.zeros((question.n_rows, *shape))
-    for parameters in sets:
-        log_p, each = log_known(question, question.with_soft(parameters)), np.zeros_like(values)
-        for found in solved(question, parameters):
-            log_p[found.unit.row] += found.log_density
-            _, rows, shares = shares_of(found, GroupKind((), (), scope))
-            each[rows] = shares.reshape(-1, *shape)
-        share = weighing.add(log_p).reshape(-1, *(1,) * len(shape))
-        values += share * (each - values)
-    total = values.sum(tuple(range(1, values.ndim)), keepdims=True)
-    with np.errstate(invalid="ignore"):
-        values /= total
-    values[~weighing.possible] = np.nan
-    return weighing, values.transpose(0, *(1 + scope.index(u) for u in places))
 
 
 def _interval(
@@ -167,13 +154,11 @@ def _drawn_parameters(network: MixedNetwork, rng: np.random.Generator) -> list[P
     layout = network.layout
     family = SegmentedDirichlet(layout.wiring.row_lengths())
     concentration, shift, parts = network.posteriors
-    etas = [linear_regression.from_standard(*one) for one in parts]
+    pairs = list(enumerate(zip(parts, layout.number_parents, strict=True)))
     found = []
     for _ in range(DRAWS):
         tables = np.exp(family.sample_stats(concentration - 1.0, rng))
-        drawn = [linear_regression.sample_stats(eta, rng) for eta in etas]
-        pairs = enumerate(zip(drawn, layout.number_parents, strict=True))
-        numbers = tuple(numbers_at(t, shift, v, above) for v, (t, above) in pairs)
+        numbers = tuple(drawn(one, shift, v, above, rng) for v, (one, above) in pairs)
         found.append(parameters_at(layout, tables, numbers, network.centre))
     return found
 
@@ -215,7 +200,10 @@ def marginals(network: MixedNetwork, given: Given, do: Given) -> MixedMarginals:
     text, answers = findings.text(network), MixedMarginals()
     for node in unknown:
         variable, place = network.variables[node], network.layout.place[node]
-        if network.layout.cards[node]:
+        if node in network.layout.counts:
+            was_set, soft = findings.was_set(network), findings.labels.soft
+            answers[variable.name] = answer(network, question.rows, was_set, [place], soft, text)
+        elif network.layout.cards[node]:
             values = labels[place] / labels[place].sum()
             answers[variable.name] = Distribution((variable,), values, text)
         else:

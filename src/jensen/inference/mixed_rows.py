@@ -24,14 +24,14 @@ from jensen.exceptions import JensenError
 from jensen.inference.distribution import Distributions
 from jensen.inference.fitted import Given, Names, RowChoices
 from jensen.inference.gaussian_queries import read_numbers, read_targets
-from jensen.inference.mixed_components import answer, number_moments
+from jensen.inference.mixed_components import answer, label_answers, number_moments
 from jensen.inference.mixed_findings import read_mixed
 from jensen.inference.mixed_queries import (
     check_joint,
     check_one_kind,
-    label_answers,
     query,
     refuse_numbers,
+    refuse_several_counts,
 )
 from jensen.inference.mixed_solver import (
     MixedQuestion,
@@ -153,6 +153,9 @@ def expected_cells(question: MixedQuestion, nodes: Sequence[int]) -> CellMeans:
     weighing = Weighing(n)
     p = {u: np.zeros((n, card)) for u, card in labels.items()}
     means = {v: np.zeros(n) for v in numbers}
+    for v in [v for v in numbers if layout.is_count[v]]:
+        mean, _, _ = number_moments(network, rows, question.was_set, [v], question.soft)
+        means[v] = mean[:, 0]
     for parameters in network.parameter_sets():
         log_p = log_known(question, question.with_soft(parameters))
         units = list(solved(question, parameters))
@@ -257,6 +260,7 @@ def query_many(
         weighing, values = label_answers(question, places, network.parameter_sets())
         check_possible(network, rows, weighing.possible, "raise")
         return Distributions(tuple(network.variables[v] for v in at), values)
+    refuse_several_counts(network, at)
     numbers = [network.layout.place[v] for v in at]
     means, covariances, possible = number_moments(network, cells, was_set, numbers)
     check_possible(network, rows, possible, "raise")

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.inference.mixed_parameters import Parameters
+from jensen.families.gamma import LEAST_RATE
+from jensen.inference.mixed_parameters import AnyParameters, CountParameters, Parameters
 from jensen.q_hidden.gaussian_cells import LOG_2PI
 from jensen.q_hidden.mixed.cells import (
     CellUnit,
@@ -24,6 +25,7 @@ from jensen.q_hidden.mixed.cells import (
     encode_rows,
     fill_tables,
 )
+from jensen.q_hidden.mixed.layout import MixedLayout
 from jensen.q_hidden.mixed.shapes import NOTHING_ASKED, Asked, GroupKind, Shapes
 from jensen.q_hidden.trees import run
 from jensen.support.cell_records import CellGroups, make_group_workspace
@@ -117,23 +119,34 @@ def log_known(question: MixedQuestion, parameters: Parameters) -> Array:
         known = seen[:, members].all(1)
         entry = rows.codes[:, members] @ wiring.fam_stride[at] + wiring.fam_at[u]
         total += np.where(known, parameters.log_tables[np.where(known, entry, 0)], 0.0)
+    if layout.counts:
+        total += layout.log_bases(rows.values, question.was_set)
     for v, node in enumerate(layout.numbers):
         if node in question.was_set:
             continue
-        own, above = parameters.numbers[v], list(layout.number_parents[v])
         labels = list(layout.label_parents[v])
         config = layout.configs_of(v, rows.codes) if labels else np.zeros(1, np.int64)
         if labels:
             config = np.where(seen[:, labels].all(1), config, 0)
-        noise = rows.values[:, v] - own.intercepts[config]
-        for k, parent in enumerate(above):
-            noise -= own.slopes[config, k] * rows.values[:, parent]
-        variance = own.variances[config]
-        log_density = -0.5 * (LOG_2PI + np.log(own.variances)[config] + noise * noise / variance)
+        log_density = _log_density(parameters.numbers[v], config, rows.values, v, layout)
         if labels:
             log_density[~seen[:, labels].all(1)] = np.nan
         total += np.where(np.isnan(log_density), 0.0, log_density)
     return total
+
+
+def _log_density(
+    own: AnyParameters, config: Ints, values: Array, v: int, layout: MixedLayout
+) -> Array:
+    """(N,): the log potential of number v in these configurations; NaN if a member is missing."""
+    if isinstance(own, CountParameters):
+        rates = np.maximum(own.rates, LEAST_RATE)
+        return np.asarray(values[:, v] * np.log(rates)[config] - rates[config])
+    noise = values[:, v] - own.intercepts[config]
+    for k, parent in enumerate(layout.number_parents[v]):
+        noise -= own.slopes[config, k] * values[:, parent]
+    variance = own.variances[config]
+    return np.asarray(-0.5 * (LOG_2PI + np.log(own.variances)[config] + noise * noise / variance))
 
 
 def take_rows(rows: MixedRows, which: Ints) -> MixedRows:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.families.point_mass import PointMass
-from jensen.models.emissions.building import draw_predictive
+from jensen.models.emissions.derived import draw_predictive
 from jensen.models.mixture import UNIT_ROWS, Mixture
 from jensen.models.state_model import unflatten
 from jensen.q_hidden.states import independent

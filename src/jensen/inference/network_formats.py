@@ -13,12 +13,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.variable import Variable
+from jensen.data.variable import Kind, Variable
 from jensen.families.linear_regression import RegressionParameters
 from jensen.inference.fitted import FittedNetwork
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.mixed_network import MixedNetwork
-from jensen.inference.mixed_parameters import MixedPosterior, NumberParameters
+from jensen.inference.mixed_parameters import (
+    AnyParameters,
+    CountParameters,
+    MixedPosterior,
+    NumberParameters,
+    RatePosterior,
+)
 from jensen.inference.network import TOLERANCE, Network, assemble
 from jensen.inference.network_files import (
     MEAN_TOLERANCE,
@@ -36,46 +42,47 @@ from jensen.inference.network_files import (
     regression_entry,
     table_entry,
 )
+from jensen.scores.mixed_class import outside_class
 from jensen.support.json_values import Checked, plain_array, read_array
 
 Array = NDArray[np.float64]
 
 LABEL = frozenset({"states", "table"})
 NUMBER = frozenset({"intercept", "coefficients", "variance"})
+COUNT = frozenset({"rate"})
 
 
 def plain_mixed_network(network: MixedNetwork) -> dict[str, Any]:
     """The network as a file holds it."""
-    found = {"constants": dict(network.constants)} if network.constants else {}
+    found: dict[str, Any] = {"constants": dict(network.constants)} if network.constants else {}
+    if network.strength is not None:
+        found["strength"] = network.strength
     return {**found, "variables": [mixed_entry(network, name) for name in network.graph.nodes]}
 
 
 def mixed_entry(network: MixedNetwork, name: str) -> dict[str, Any]:
-    """One variable: a label with its table, or a number with its regressions."""
+    """One variable: a label with its table, a number with regressions, a count with rates."""
     if network.is_label(name):
         return table_entry(network.label_network, name)
     v = network.layout.place[network.index(name)]
-    cards = _cards(network, v)
-    intercepts, slopes, variances = network.numbers[v]
-    entry: dict[str, Any] = {
-        "name": name,
-        "parents": list(network.graph.parents(name)),
-        "intercept": plain_array(intercepts.reshape(cards)),
-        "coefficients": plain_array(slopes.reshape(*cards, -1)),
-        "variance": plain_array(variances.reshape(cards)),
-    }
+    cards, own = _cards(network, v), network.numbers[v]
+    entry: dict[str, Any] = {"name": name, "parents": list(network.graph.parents(name))}
+    if isinstance(own, CountParameters):
+        entry["rate"] = plain_array(own.rates.reshape(cards))
+    else:
+        entry["intercept"] = plain_array(own.intercepts.reshape(cards))
+        entry["coefficients"] = plain_array(own.slopes.reshape(*cards, -1))
+        entry["variance"] = plain_array(own.variances.reshape(cards))
     if network.posteriors is not None:
         parts = network.posteriors.regressions[v]._asdict()
-        entry["posterior"] = {
-            "centre": float(network.posteriors.centre[v]),
-            **{
-                x: plain_array(part.reshape((*cards, *part.shape[1:]))) for x, part in parts.items()
-            },
-        }
+        is_count = network.layout.is_count[v]
+        entry["posterior"] = {} if is_count else {"centre": float(network.posteriors.centre[v])}
+        for x, part in parts.items():
+            entry["posterior"][x] = plain_array(part.reshape((*cards, *part.shape[1:])))
     if network.samples is not None:
         start, stop = _place(network, v)
         drawn = network.samples[:, start:stop]
-        width = network.layout.n_members[v]
+        width = network.layout.n_free[v]
         entry["samples"] = plain_array(drawn.reshape(len(drawn), *cards, width))
     return entry
 
@@ -86,8 +93,7 @@ def _cards(network: MixedNetwork, v: int) -> tuple[int, ...]:
 
 def _place(network: MixedNetwork, v: int) -> tuple[int, int]:
     """Where the regressions of number v begin and end in a sample."""
-    pairs = zip(network.layout.n_configs, network.layout.n_members, strict=True)
-    sizes = [k * n for k, n in pairs]
+    sizes = network.layout.n_kept
     start = len(network.tables) + sum(sizes[:v])
     return start, start + sizes[v]
 
@@ -97,21 +103,24 @@ def _place(network: MixedNetwork, v: int) -> tuple[int, int]:
 
 def read_mixed_network(value: Checked) -> MixedNetwork:
     """A network from the values of a file; faults are refused with their path."""
-    members = value.fields({"variables"}, {"constants"})
-    optional = LABEL | NUMBER | {"cuts", "samples", "properties"}
+    members = value.fields({"variables"}, {"constants", "strength"})
+    optional = LABEL | NUMBER | COUNT | {"cuts", "samples", "properties"}
     entries = read_entries(members["variables"], frozenset(), optional)
     labels: dict[str, Variable] = {}
     for name, own in entries.members.items():
-        is_label = "states" in own
-        wanted, other = (LABEL, NUMBER) if is_label else (NUMBER, LABEL)
+        wanted = LABEL if "states" in own else COUNT if "rate" in own else NUMBER
         item = Checked({x: part.value for x, part in own.items()}, value.file, _path(own))
-        item.fields({"name", "parents", *wanted}, {"posterior", "cuts", "samples"} - other)
-        if is_label:
+        item.fields({"name", "parents", *wanted}, {"posterior", "cuts", "samples"})
+        if wanted is LABEL:
             labels[name] = read_variable(name, own)
     reader = _Reader(entries, labels)
     network = reader.network()
     if "constants" in members:
         network = replace(network, constants=read_constants(members["constants"], network))
+    if "strength" in members:
+        network = replace(network, strength=members["strength"].number())
+        if not members["strength"].number() > 0.0:
+            members["strength"].fail("must be above 0")
     return network
 
 
@@ -129,10 +138,21 @@ class _Reader:
         for name, parents in entries.parents.items():
             self.above[name] = [p for p in parents if p in labels]
             self.inner[name] = [p for p in parents if p not in labels]
-            if name in labels and self.inner[name]:
-                entries.members[name]["parents"].fail(
-                    f"names the number {self.inner[name][0]!r}, but {name!r} is a label"
-                )
+            for parent in parents:
+                self._check_edge(parent, name)
+
+    def _variable(self, name: str) -> Variable:
+        kind: Kind = "count" if "rate" in self.entries.members[name] else "continuous"
+        return self.labels.get(name) or Variable(name, kind)
+
+    def _check_edge(self, parent: str, name: str) -> None:
+        """Refuse a number above a label, and a count above anything."""
+        child, above = self._variable(name), self._variable(parent)
+        what = {"categorical": "label", "count": "count", "continuous": "number"}
+        if outside_class(above, child):
+            self.entries.members[name]["parents"].fail(
+                f"names the {what[above.kind]} {parent!r}, but {name!r} is a {what[child.kind]}"
+            )
 
     def network(self) -> MixedNetwork:
         """The whole network."""
@@ -142,7 +162,7 @@ class _Reader:
         concentration = {x: self._table(posteriors[x], x) for x in labels if posteriors}
         part = assemble(graph.subgraph(list(labels)), labels, tables, concentration or None)
         numbers = [name for name in graph.nodes if name not in labels]
-        variables = tuple(labels.get(x) or Variable(x, "continuous") for x in graph.nodes)
+        variables = tuple(map(self._variable, graph.nodes))
         network = MixedNetwork(
             graph, variables, part.tables, tuple(self._regressions(x) for x in numbers)
         )
@@ -167,8 +187,13 @@ class _Reader:
         order = [before + int(k) for k in np.argsort(self.inner[name])]
         return [*range(before), *order, *(before + len(order) + k for k in range(after))]
 
-    def _regressions(self, name: str) -> NumberParameters:
+    def _regressions(self, name: str) -> AnyParameters:
         own, p = self.entries.members[name], len(self.inner[name])
+        if "rate" in own:
+            rates = CountParameters(self._array(own["rate"], name))
+            if np.any(rates.rates < 0.0):
+                own["rate"].fail("must not be below 0")
+            return rates
         found = NumberParameters(
             self._array(own["intercept"], name),
             self._array(own["coefficients"], name, p)[:, self._sorted(name)],
@@ -194,7 +219,15 @@ class _Reader:
                 posteriors[name].fail("must have the regressions as its mean")
         return replace(network, posteriors=posterior, numbers=points)
 
-    def _posterior(self, name: str, value: Checked) -> tuple[float, RegressionParameters]:
+    def _posterior(
+        self, name: str, value: Checked
+    ) -> tuple[float, RegressionParameters | RatePosterior]:
+        if "rate" in self.entries.members[name]:
+            words = value.fields({"shape", "rate"})
+            gammas = RatePosterior(*(self._array(words[x], name) for x in ("shape", "rate")))
+            if np.any(gammas.shape <= 0.0) or np.any(gammas.rate <= 0.0):
+                value.fail("must have shapes and rates above 0")
+            return 0.0, gammas
         parts, d = value.fields(POSTERIOR), 1 + len(self.inner[name])
         order = self._sorted(name, before=1)
         found = RegressionParameters(
@@ -233,9 +266,12 @@ class _Reader:
             point = network.label_network.part(name, network.tables).ravel()
             drawn = table.reshape(n, -1)
         else:
-            order = self._sorted(name, before=1, after=1)
+            is_count = "rate" in self.entries.members[name]
+            order = [0] if is_count else self._sorted(name, before=1, after=1)
             own = self._array(value, name, len(order), first=(n,))[..., order]
-            if np.any(own[..., -1] <= 0.0):
+            if is_count and np.any(own < 0.0):
+                value.fail("holds a rate below 0")
+            if not is_count and np.any(own[..., -1] <= 0.0):
                 value.fail("holds a variance that is not above 0")
             drawn = own.reshape(n, -1)
             point = network.numbers[network.layout.place[network.index(name)]].flat()

@@ -1,4 +1,4 @@
-"""The answers of a mixed network about numbers: a mixture of Gaussians, or one for each row."""
+"""The answers of a mixed network about numbers and counts: mixtures, or one for each row."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp, ndtr, ndtri
 
 from jensen.exceptions import JensenError
+from jensen.inference.count_distribution import CountDistribution, check_shares, given_text
 from jensen.inference.gaussian_distribution import GaussianDistributions
 from jensen.inference.regression import check_level
 from jensen.q_hidden.gaussian_cells import LOG_2PI
@@ -114,8 +115,7 @@ class MixtureDistribution:
         """The number below which the one variable lies with probability p, between 0 and 1."""
         self._require_one("quantile")
         shares = np.asarray(p, np.float64)
-        if not np.all((shares > 0.0) & (shares < 1.0)):
-            raise JensenError(f"a quantile is asked for between 0 and 1, not at {p!r:.80}")
+        check_shares(shares, p)
         each = self.means[:, 0] + ndtri(shares[..., None]) * self._deviations
         low, high = each.min(-1), each.max(-1)  # the mixture's own lies between
         for _ in range(HALVINGS):
@@ -192,7 +192,7 @@ class MixtureDistribution:
             rows.append([name, mean, deviation, f"{least}..{most}"])
         n = len(self.weights)
         kind = "a Gaussian" if n == 1 else f"a mixture of {n:,} Gaussians"
-        given = _given(self.evidence)
+        given = given_text(self.evidence)
         return f"p({', '.join(self.names)}{given}): {kind}\n{grid(rows, left=1, rule=True)}"
 
 
@@ -261,21 +261,17 @@ class NumberMoments:
         for name, mean, variance in zip(self.names, self.means, self.variances, strict=True):
             rows.append([name, f"{mean:.4g}", f"{np.sqrt(variance):.4g}"])
         return (
-            f"p({', '.join(self.names)}{_given(self.evidence)}): moments only of a mixture of "
+            f"p({', '.join(self.names)}{given_text(self.evidence)}): moments only of a mixture of "
             f"{self.size:.3g} Gaussians\n{grid(rows, left=1, rule=True)}"
         )
 
 
-NumberAnswer: TypeAlias = MixtureDistribution | NumberMoments
+NumberAnswer: TypeAlias = MixtureDistribution | NumberMoments | CountDistribution
 """What is answered about numbers."""
 
 
 def _of_one(values: Array) -> Any:
     return float(values[0]) if len(values) == 1 else values
-
-
-def _given(evidence: str) -> str:
-    return f" | {evidence}" if evidence else ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

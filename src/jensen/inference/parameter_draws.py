@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError
-from jensen.families import linear_regression
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.inference.fitted import FittedNetwork
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.mixed_network import MixedNetwork, NumberParameters
-from jensen.inference.mixed_parameters import numbers_at
+from jensen.inference.mixed_parameters import drawn
 from jensen.inference.network import Network
 from jensen.inference.regression import LinearRegression
 from jensen.support.text import one_of
@@ -66,7 +65,8 @@ def _(network: GaussianNetwork, rng: np.random.Generator) -> FittedNetwork:
     found = []
     for v, (name, part) in enumerate(zip(network.graph.nodes, parts, strict=True)):
         above = network.graph.parent_indices[v]
-        one = _numbers(part, centre, v, above, rng)
+        one = drawn(part, centre, v, above, rng)
+        assert isinstance(one, NumberParameters), "there are no counts"
         slopes = zip(network.graph.parents(name), one.slopes[0].tolist(), strict=True)
         found.append(
             LinearRegression(name, float(one.intercepts[0]), dict(slopes), float(one.variances[0]))
@@ -81,24 +81,12 @@ def _(network: MixedNetwork, rng: np.random.Generator) -> FittedNetwork:
     tables = _tables(network.label_network, concentration, rng)
     above = network.layout.number_parents
     numbers = tuple(
-        _numbers(part, shift, v, own, rng)
+        drawn(part, shift, v, own, rng)
         for v, (part, own) in enumerate(zip(parts, above, strict=True))
     )
     return MixedNetwork(
         network.graph, network.variables, tables, numbers, constants=network.constants
     )
-
-
-def _numbers(
-    part: linear_regression.RegressionParameters,
-    shift: Array,
-    v: int,
-    above: tuple[int, ...],
-    rng: np.random.Generator,
-) -> NumberParameters:
-    """A draw of the regressions of a number, in the units of its column."""
-    eta = linear_regression.from_standard(*part)
-    return numbers_at(linear_regression.sample_stats(eta, rng), shift, v, above)
 
 
 @singledispatch

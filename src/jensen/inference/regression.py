@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice, product
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,7 +134,10 @@ class RegressionPosterior:
         return f"posterior of the regression of {self.name}, 90 % intervals\n{table}"
 
 
-Conditional = TypeVar("Conditional", LinearRegression, RegressionPosterior)
+Gammas = tuple[float, float]
+"""Shape and rate of a gamma distribution."""
+
+Conditional = TypeVar("Conditional", LinearRegression, RegressionPosterior, float, Gammas)
 
 
 class _ByConfiguration(Generic[Conditional]):
@@ -228,6 +231,89 @@ class ConditionalPosterior(_ByConfiguration[RegressionPosterior]):
             where = ", ".join(f"{name}={state}" for name, state in labels.items())
             parts.append(f"where {where}: {one!r}")
         return "\n\n".join(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class CountRates(_ByConfiguration[float]):
+    """The Poisson rate of a count for each configuration of its parents, which are labels.
+
+    Examples
+    --------
+    >>> import jensen as jn
+    >>> rows = {"sex": ["f", "f", "m", "m"], "visits": [3, 5, 1, 2]}
+    >>> net = jn.BayesianNetwork("sex -> visits").fit(jn.Table(rows, counts=["visits"]))
+    >>> net.regression("visits")
+    rate of visits given sex
+    sex  rate
+    ---------
+    f       4
+    m     1.5
+    """
+
+    name: str
+    labels: tuple[Variable, ...]  # by name
+    each: tuple[float, ...]
+
+    def __repr__(self) -> str:
+        return _shown_rates(self, "rate", ["rate"], lambda rate: [rate])
+
+
+@dataclass(frozen=True, eq=False)
+class RatePosteriors(_ByConfiguration[Gammas]):
+    """The gamma distribution of the rate of a count for each configuration of its parents.
+
+    Each is a pair, (shape, rate) of the distribution.
+    """
+
+    name: str
+    labels: tuple[Variable, ...]  # by name
+    each: tuple[Gammas, ...]
+
+    @property
+    def mean(self) -> Array:
+        """(K,): the expected rates."""
+        return np.array([shape / rate for shape, rate in self.each])
+
+    def interval(self, level: float = 0.9) -> tuple[Array, Array]:
+        """(K,), (K,): equal-tailed credible intervals of the rates."""
+        check_level(level)
+        shape, rate = np.array(self.each).T
+        low, high = (gammaincinv(shape, 0.5 + s * level) / rate for s in (-0.5, 0.5))
+        return low, high
+
+    def __repr__(self) -> str:
+        low, high = self.interval(0.9)
+        bounds = dict(zip(self.each, zip(low, high, strict=True), strict=True))
+        return _shown_rates(
+            self,
+            "posterior of the rate",
+            ["mean", "low", "high"],
+            lambda own: [own[0] / own[1], *bounds[own]],
+        )
+
+
+AnyRegression: TypeAlias = LinearRegression | ConditionalRegression | CountRates
+"""How a number depends on its parents."""
+
+AnyPosterior: TypeAlias = RegressionPosterior | ConditionalPosterior | RatePosteriors
+"""What is known of it."""
+
+
+def _shown_rates(
+    found: _ByConfiguration[Any],
+    what: str,
+    titles: list[str],
+    numbers: Callable[[Any], list[float]],
+) -> str:
+    """Numbers of every configuration as a table."""
+    names = [x.name for x in found.labels]
+    rows = [[*names, *titles]]
+    for labels, own in islice(found.items(), MAX_SHOWN_ROWS):
+        rows.append([*labels.values(), *(f"{x:.4g}" for x in numbers(own))])
+    more = len(found) - MAX_SHOWN_ROWS
+    tail = f"\n... and {plural(more, 'row')} more" if more > 0 else ""
+    given = f" given {', '.join(names)}" if names else ""
+    return f"{what} of {found.name}{given}\n{grid(rows, left=len(names), rule=True)}{tail}"
 
 
 def check_level(level: float) -> None:

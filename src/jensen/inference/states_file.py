@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from jensen.data.number_rows import ColumnSummary
 from jensen.exceptions import JensenError
 from jensen.inference.mixtures import FittedStates
-from jensen.models.emissions.building import labels_of, with_masks
+from jensen.models.emissions.derived import labels_of, with_masks
 from jensen.models.emissions.discrete import concentration_fault, shares_fault
 from jensen.models.emissions.gaussian_states import GaussianStates, family_given
 from jensen.models.emissions.kinds import Chosen, Fault

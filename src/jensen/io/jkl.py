@@ -19,12 +19,15 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NoReturn
 
+import numpy as np
+
 from jensen.exceptions import FileError
 from jensen.io.compression import compress, decompress, is_compressed
 from jensen.io.lexer import shorten
 from jensen.scores.listed_scores import LocalScores
 from jensen.scores.make_scorer import make_scorer
-from jensen.scores.scorer import Scorer, isolated, labels_first
+from jensen.scores.mixed_class import edges_outside
+from jensen.scores.scorer import Scorer, isolated, kinds_of
 from jensen.scores.table_checks import warn_of_constants
 from jensen.support.arguments import check_whole
 from jensen.support.atomic import check_target, read_bytes, write_whole
@@ -112,10 +115,10 @@ def _all_families(
     """Child → its sets of parents → the score; a set comes from all that have one parent less."""
     names, n = scorer.names, len(scorer.names)
     families: dict[str, dict[tuple[str, ...], float]] = {}
-    alone, labels = isolated(scorer), labels_first(scorer)
+    alone, kinds = isolated(scorer), kinds_of(scorer)
+    never = edges_outside(kinds) if kinds else np.zeros((n, n), bool)
     for child, name in enumerate(names):
-        possible = labels if child in labels else range(n)  # of labels and numbers together
-        others = [v for v in possible if v != child and not alone & {v, child}]
+        others = [v for v in range(n) if v != child and not (alone & {v, child} or never[v, child])]
         found: dict[tuple[str, ...], float] = {(): scorer.family(child, [])}
         for size in range(min(max_parents, len(others))):
             for parents in combinations(others, size):

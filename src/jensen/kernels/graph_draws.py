@@ -1,7 +1,7 @@
 """Draws of orders, of layers and of parents, from sums over all of them.
 
-Sets are numbers, as in `order_sums` and `dag_sums`. A layer is all variables whose longest path
-from a source has the same length.
+Sets are numbers, as in `exact_posterior` and `dag_sums`. A layer is all variables whose longest
+path from a source has the same length.
 """
 
 import math

@@ -7,7 +7,7 @@ Graphs, each counted once, are summed by inclusion and exclusion (`q_graph.sums.
 over the parents of v within a set R is (high + low) 2^exponent, from 1 to 2 before the power; sums
 over graphs are written so too, with a power that is known beforehand.
 
-Sums over orders (`q_graph.sums.order_sums`) are positive, so their logarithms do: log_sums
+Sums over orders (`q_graph.sums.exact_posterior`) are positive, so their logarithms do: log_sums
 (n, 2^(n-1)) has for every variable v and every set without it the logarithm of the sum over its
 parents within the set.
 """

@@ -20,7 +20,7 @@ from jensen.data.blocks import Units
 from jensen.data.number_rows import NumberBlock, NumberRows, summarise
 from jensen.data.statistics import Moments
 from jensen.data.variable import Variable
-from jensen.exceptions import CollapseError, DataError
+from jensen.exceptions import CollapseError, DataError, UnboundedError
 from jensen.families import NO_ROWS, linear_regression
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.families.linear_regression import Regression
@@ -34,7 +34,7 @@ from jensen.inference.gaussian_network import (
 )
 from jensen.inference.gaussian_queries import sample
 from jensen.inference.mixed_network import MixedNetwork
-from jensen.inference.mixed_parameters import NumberParameters, eta_at, numbers_at
+from jensen.inference.mixed_parameters import NumberParameters, eta_at, regressions_at
 from jensen.inference.regression import LinearRegression
 from jensen.models.emissions.gaussian_rows import patterns_of
 from jensen.models.protocol import Conjugate, Data
@@ -56,7 +56,7 @@ class Regressions(NamedTuple):
     regressions: Any  # a tuple of `Regression`; None: the flat prior
 
 
-class CellUnit(NamedTuple):
+class PatternUnit(NamedTuple):
     """A unit: rows by what they miss, in all of which the same variable was set, or none."""
 
     patterns: tuple[CellPattern, ...]
@@ -88,17 +88,20 @@ class NodeRegressions(Product):
             try:
                 found.append(f(one))
             except CollapseError as error:
-                raise DataError(_why(name, error.why)) from None
+                raise _why(name, error.why) from None
         return tuple(found)
 
 
-def _why(name: str, why: str) -> str:
+def _why(name: str, why: str) -> DataError:
     if NO_ROWS in why:
-        return f"no row has a weight, so nothing says how {name!r} depends on its parents"
-    return (
+        return DataError(
+            f"no row has a weight, so nothing says how {name!r} depends on its parents"
+        )
+    return UnboundedError(
         f"the likelihood of {name!r} has no bound: it is constant in the rows that count for it, "
         f"or a linear function of its parents, or they are of each other, or the rows are too few "
-        f"for so many parents; leave out a column, or give a prior, {option('prior', 'bge')}"
+        f"for so many parents",
+        f"leave out a column, or give a prior, {option('prior', 'bge')}",
     )
 
 
@@ -131,7 +134,7 @@ class RegressionNetwork(Conjugate[Regressions]):
         n = len(self.names)
         return self.stats_of(np.zeros((n + 1, n + 1)))
 
-    def potentials(self, t: Regressions) -> Callable[[CellUnit], GaussianCells]:
+    def potentials(self, t: Regressions) -> Callable[[PatternUnit], GaussianCells]:
         """The quadratic form of z that all regressions add up to, by what was set."""
         form = cache(partial(self._form, t))
         return lambda unit: GaussianCells(*form(unit.target), unit.patterns)
@@ -151,11 +154,11 @@ class RegressionNetwork(Conjugate[Regressions]):
             quadratic[np.ix_(places, places)] += -2.0 * part.strength[0]
         return constant, quadratic
 
-    def expected_stats(self, unit: CellUnit, hidden: Hidden) -> Regressions:
+    def expected_stats(self, unit: PatternUnit, hidden: Hidden) -> Regressions:
         """The entries of Σ E[z zᵀ] that each regression reads."""
         return self.stats_of(hidden.moments, unit.target)
 
-    def counted(self, unit: CellUnit) -> Regressions:
+    def counted(self, unit: PatternUnit) -> Regressions:
         """The statistics of rows that miss nothing."""
         moments = np.zeros((len(self.names) + 1,) * 2)
         for pattern in unit.patterns:
@@ -195,16 +198,16 @@ class RegressionNetwork(Conjugate[Regressions]):
     ) -> GaussianNetwork:
         """The network at the end of an ascent, of columns as they came."""
         if not is_posterior:
-            return self._network(state.t)
+            return self.network(state.t)
         standard = tuple(linear_regression.to_standard(eta) for eta in state.eta.regressions)
         network = point_network(self.graph, RegressionPosteriors(self.shift, standard))
         return replace(network, prior=self.held, constants=self.constants)
 
     def simulate(self, t: Regressions, n: int, rng: np.random.Generator) -> Array:
         """Rows (n, variables), in the units of the columns."""
-        return sample(self._network(t), n, None, None, rng)
+        return sample(self.network(t), n, None, None, rng)
 
-    def _network(self, t: Regressions) -> GaussianNetwork:
+    def network(self, t: Regressions) -> GaussianNetwork:
         """The network of one θ, of columns as they came."""
         graph, regressions = self.graph, []
         for name, one in zip(graph.nodes, self._numbers(t), strict=True):
@@ -216,7 +219,7 @@ class RegressionNetwork(Conjugate[Regressions]):
     def _numbers(self, t: Regressions) -> tuple[NumberParameters, ...]:
         """The regressions of all variables, of columns as they came."""
         pairs = enumerate(zip(t.regressions, self.parents, strict=True))
-        return tuple(numbers_at(part, self.shift, v, above) for v, (part, above) in pairs)
+        return tuple(regressions_at(part, self.shift, v, above) for v, (part, above) in pairs)
 
     # --- chains: intercept, slopes and variance of every regression ---
 
@@ -320,7 +323,7 @@ def encode(rows: NumberRows, shift: Array, targets: NDArray[np.int64] | None = N
     for v, keys in groupby(sorted(found), key=lambda key: key[0]):
         patterns = tuple(found[key] for key in keys)
         starts = range(0, len(patterns), UNIT_PATTERNS)
-        units += [CellUnit(patterns[k : k + UNIT_PATTERNS], v) for k in starts]
+        units += [PatternUnit(patterns[k : k + UNIT_PATTERNS], v) for k in starts]
     is_complete = not any(missing for _, missing in found)
     return Units(tuple(units), rows.total_weight, is_complete)
 

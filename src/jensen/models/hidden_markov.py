@@ -13,7 +13,7 @@ from jensen.data.number_rows import NumberBlock, NumberRows
 from jensen.families.dirichlet import MaskedDirichlet, dirichlet
 from jensen.families.tied import select_states
 from jensen.models.emissions import Emission
-from jensen.models.emissions.building import hold_parts
+from jensen.models.emissions.derived import hold_parts
 from jensen.models.mixture import UNIT_ROWS
 from jensen.models.protocol import Data
 from jensen.models.state_model import (

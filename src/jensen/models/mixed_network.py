@@ -1,9 +1,10 @@
 """Conditional linear Gaussian network: labels given labels, numbers given labels and numbers.
 
 A label has a table; a number has, for every configuration of its label parents, a regression on its
-number parents. Families that miss no member are counted before the first sweep; the other parts of
-rows are solved again in every sweep (`jensen.q_hidden.mixed`). Numbers are kept relative to
-`shift`, near their means, because sums of squares lose their digits far from 0.
+number parents; a count has a Poisson rate there. Families that miss no member are counted before
+the first sweep; the other parts of rows are solved again in every sweep (`jensen.q_hidden.mixed`).
+Numbers are kept relative to `shift`, near their means, because sums of squares lose their digits
+far from 0.
 """
 
 from __future__ import annotations
@@ -21,22 +22,27 @@ from jensen.exceptions import (
     CollapseError,
     DataError,
     ImpossibleError,
+    UnboundedError,
     configurations,
     warn_of_configurations,
 )
-from jensen.families import NO_ROWS, linear_regression
+from jensen.families import NO_ROWS, gamma, linear_regression
 from jensen.families.dirichlet import SegmentedDirichlet
+from jensen.families.gamma import Gamma, weak_prior
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.families.linear_regression import Regression
 from jensen.families.product import Product
 from jensen.graphs import DAG
-from jensen.inference.mixed_network import (
-    MixedNetwork,
-    MixedPosterior,
-    NumberParameters,
-    config_text,
+from jensen.inference.mixed_network import MixedNetwork, MixedPosterior, config_text
+from jensen.inference.mixed_parameters import (
+    AnyParameters,
+    eta_at,
+    gamma_at,
+    numbers_at,
+    split,
+    state_distances,
+    to_standard,
 )
-from jensen.inference.mixed_parameters import eta_at, numbers_at, state_distances
 from jensen.models.discrete_network import LEARNED, TableKind, by_falling_count, permute
 from jensen.models.mixed_rows import CompleteFamilies, EncodedRows, Unit
 from jensen.models.protocol import Conjugate, Data
@@ -59,7 +65,7 @@ class MixedParameters(NamedTuple):
     """Tables of all labels end to end, and the regressions of every number."""
 
     tables: Any  # (P,); None: the flat prior
-    regressions: Any  # a tuple of `Regression`, a component per configuration; None: flat
+    regressions: Any  # a tuple of `Regression`, of counts `Gamma`, by configuration; None: flat
 
 
 @dataclass(frozen=True)
@@ -77,34 +83,38 @@ class ConditionalRegressions(Product):
         """Read t at the modes."""
         return tuple(self._mode(v, one) for v, one in enumerate(eta))
 
-    def _mode(self, v: int, eta: Regression) -> Regression:
-        is_empty = ~(eta.count > 0.0)
+    def _mode(self, v: int, eta: Regression | Gamma) -> Regression | Gamma:
+        is_empty = ~(weights_of(eta) > 0.0)
         if is_empty.any() and not is_empty.all():
-            pooled = Regression(*(part.sum(0) for part in eta))
-            eta = Regression(
+            eta = type(eta)(
                 *(
-                    np.where(is_empty.reshape(-1, *(1,) * (part.ndim - 1)), whole, part)
-                    for part, whole in zip(eta, pooled, strict=True)
+                    np.where(is_empty.reshape(-1, *(1,) * (part.ndim - 1)), part.sum(0), part)
+                    for part in eta
                 )
             )
         try:
+            if isinstance(eta, Gamma):
+                return gamma_at(-gamma.mode_stats(eta).exposure[:, 0])
             return linear_regression.mode_stats(eta)
         except CollapseError as error:
             if self.may_restart:
-                raise CollapseError((), self._why(v, error)) from None
-            raise DataError(self._why(v, error)) from None
+                raise CollapseError((), self._why(v, error).marked) from None
+            raise self._why(v, error) from None
 
-    def _why(self, v: int, error: CollapseError) -> str:
+    def _why(self, v: int, error: CollapseError) -> DataError:
         name = self.names[v]
         if NO_ROWS in error.why:
-            return f"no row has a weight, so nothing says how {name!r} depends on its parents"
+            return DataError(
+                f"no row has a weight, so nothing says how {name!r} depends on its parents"
+            )
         text = self.configs(v, error.components[0])
         where = f"where {text}, " if text else ""
-        return (
+        return UnboundedError(
             f"the likelihood of {name!r} has no bound: {where}it is constant in the rows that "
             f"count for it, or a linear function of its parents, or the rows are too few for so "
-            f"many parents; leave out a parent or a column, or give a prior, "
-            f"{option('prior', 'bdeu-bge')}"
+            f"many parents",
+            f"leave out a parent or a column, or give a prior, {option('prior', 'bdeu-bge')}",
+            child=name if where else "",
         )
 
 
@@ -120,12 +130,13 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
     hidden: tuple[int, ...] = ()  # labels without values
     may_relabel: bool = False  # whether the states of these have no meaning of their own
     constants: Mapping[str, float] = field(default_factory=dict)  # columns that are left out
+    strength: float | None = None  # of the prior of the numbers
     kind: TableKind = LEARNED
 
     @cached_property
     def families(self) -> MixedParameters:
         """A Dirichlet per row of every table, a regression per configuration of every number."""
-        parts = (linear_regression,) * len(self.layout.numbers)
+        parts = tuple(gamma if c else linear_regression for c in self.layout.is_count)
         names = tuple(self.graph.nodes[v] for v in self.layout.numbers)
         regressions = ConditionalRegressions(
             parts, names, self._config_text, may_restart=bool(self.hidden)
@@ -141,8 +152,8 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
 
         def of_unit(unit: Unit) -> NothingHidden | MixedCells:
             if isinstance(unit, CompleteFamilies):
-                flat = np.concatenate([t.tables, forms])
-                return NothingHidden(flat, np.concatenate(unit.stats))
+                flat = np.concatenate([t.tables, forms, [1.0]])
+                return NothingHidden(flat, np.concatenate([*unit.stats, [unit.base]]))
             return MixedCells(t.tables, forms, unit.shapes.kinds, unit)
 
         return of_unit
@@ -184,7 +195,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
             posterior = MixedPosterior(
                 told["concentration"],
                 self.shift,
-                tuple(linear_regression.to_standard(one) for one in eta.regressions),
+                tuple(map(to_standard, eta.regressions)),
             )
             numbers = posterior.point(self.layout)
             return self._network(told["mean"], numbers, posterior)
@@ -193,7 +204,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
         self._warn_of_empty(network, eta)
         return network
 
-    def _numbers(self, t: MixedParameters) -> tuple[NumberParameters, ...]:
+    def _numbers(self, t: MixedParameters) -> tuple[AnyParameters, ...]:
         """The regressions of all numbers, in the units of the columns."""
         pairs = enumerate(zip(t.regressions, self.layout.number_parents, strict=True))
         return tuple(numbers_at(one, self.shift, v, above) for v, (one, above) in pairs)
@@ -213,7 +224,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
         found = list(configurations(network.label_network, empty))
         names = self.families.regressions.names
         for v, one in enumerate(eta.regressions):
-            none = np.flatnonzero(one.count <= 0.0).tolist()
+            none = np.flatnonzero(weights_of(one) <= 0.0).tolist()
             found += [f"p({names[v]} | {self._config_text(v, config)})" for config in none]
         if found:
             filled_in = "Uniform probabilities, or the regression of all rows together, were"
@@ -222,13 +233,14 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
     def _network(
         self,
         tables: Array,
-        numbers: tuple[NumberParameters, ...],
+        numbers: tuple[AnyParameters, ...],
         posterior: MixedPosterior | None = None,
         samples: Array | None = None,
     ) -> MixedNetwork:
         return MixedNetwork(
-            self.graph, self.variables, tables, numbers, posterior, samples, self.constants
-        )
+            self.graph, self.variables, tables, numbers, posterior, samples, self.constants,
+            self.strength,
+        )  # fmt: skip
 
     def _in_order(self, counts: Array, parameters: MixedParameters) -> MixedParameters:
         """Tables and regressions with the states of hidden labels by falling count."""
@@ -236,7 +248,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
             return parameters
         orders = by_falling_count(self.layout.wiring, self.hidden, counts)
         regressions = tuple(
-            Regression(*(part[configs] for part in one))
+            type(one)(*(part[configs] for part in one))
             for one, configs in zip(
                 parameters.regressions, self.layout.permuted_configs(orders), strict=True
             )
@@ -266,7 +278,7 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
             }
             orders = {u: np.argsort(best_pairs(-cost)) for u, cost in costs.items()}
             moved = [
-                NumberParameters(*(part[configs] for part in one)).flat()
+                type(one)(*(part[configs] for part in one)).flat()
                 for one, configs in zip(numbers, layout.permuted_configs(orders), strict=True)
             ]
             found.append(np.concatenate([permute(layout.wiring, orders, tables), *moved]))
@@ -275,19 +287,18 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
     @property
     def kept_width(self) -> int:
         """Entries of all tables, and of all regressions."""
-        pairs = zip(self.layout.n_configs, self.layout.n_members, strict=True)
-        return int(self.layout.wiring.fam_at[-1]) + sum(k * n for k, n in pairs)
+        return int(self.layout.wiring.fam_at[-1]) + sum(self.layout.n_kept)
 
     def average(self, draws: Array) -> MixedParameters:
         """An η whose mode is the mean of tables and regressions."""
         tables, numbers = self.unpack(draws.mean(0))
         return self.near(tables, numbers)
 
-    def unpack(self, flat: Array) -> tuple[Array, tuple[NumberParameters, ...]]:
+    def unpack(self, flat: Array) -> tuple[Array, tuple[AnyParameters, ...]]:
         """Tables and regressions from what was kept."""
         return unpack(self.layout, flat, self.families.tables)
 
-    def near(self, tables: Array, numbers: Sequence[NumberParameters]) -> MixedParameters:
+    def near(self, tables: Array, numbers: Sequence[AnyParameters]) -> MixedParameters:
         """An η whose mode is at these tables and regressions."""
         pairs = enumerate(zip(numbers, self.layout.number_parents, strict=True))
         return MixedParameters(
@@ -299,23 +310,42 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
         return self._network(*self.unpack(draws.mean(0)), samples=draws)
 
 
+def weights_of(stats: Regression | Gamma) -> Array:
+    """(K,): of how many rows these statistics are, configuration by configuration."""
+    return stats.exposure[:, 0] if isinstance(stats, Gamma) else stats.count
+
+
 def prior_of_regressions(
-    layout: MixedLayout, joint: NormalWishartPrior, shift: Array
-) -> tuple[Regression, ...]:
-    """What a prior of all numbers says of each regression, in every configuration of labels."""
-    found = []
+    layout: MixedLayout, joint: NormalWishartPrior, shift: Array, means: Array
+) -> tuple[Regression | Gamma, ...]:
+    """What a prior of all numbers says of each regression, in every configuration of labels.
+
+    `joint` is the prior of the numbers that are no counts. Of a count every rate has the gamma
+    prior that mixtures have, by the mean of its column.
+    """
+    found: list[Regression | Gamma] = []
+    is_count = np.array(layout.is_count, bool)
+    place = (np.cumsum(~is_count) - 1).tolist()
     for v, (above, k) in enumerate(zip(layout.number_parents, layout.n_configs, strict=True)):
-        one = joint.regression(v, above, shift)
+        if is_count[v]:
+            found.append(weak_prior(np.full((k, 1), means[v])))
+            continue
+        one = joint.regression(place[v], [place[u] for u in above], shift[~is_count])
         found.append(Regression(*(np.repeat(part, k, axis=0) for part in one)))
     return tuple(found)
 
 
-def moments_of(layout: MixedLayout, stats: Sequence[Regression]) -> Array:
+def moments_of(layout: MixedLayout, stats: Sequence[Regression | Gamma]) -> Array:
     """Statistics of regressions as moments in the layout of forms."""
     parts = []
     for one, n in zip(stats, layout.n_members, strict=True):
-        found = np.empty((len(one.count), 1 + n * n))
-        found[:, 0] = one.count
+        found = np.zeros((len(weights_of(one)), 1 + n * n))
+        found[:, 0] = weights_of(one)
+        if isinstance(one, Gamma):
+            found[:, 1] = found[:, 0]
+            found[:, 2] = found[:, 3] = one.total[:, 0]
+            parts.append(found.ravel())
+            continue
         square = found[:, 1:].reshape(-1, n, n)
         square[:, :-1, :-1] = one.strength
         square[:, -1, :-1] = square[:, :-1, -1] = one.first
@@ -326,11 +356,7 @@ def moments_of(layout: MixedLayout, stats: Sequence[Regression]) -> Array:
 
 def unpack(
     layout: MixedLayout, flat: Array, family: SegmentedDirichlet
-) -> tuple[Array, tuple[NumberParameters, ...]]:
+) -> tuple[Array, tuple[AnyParameters, ...]]:
     """Tables, whose rows sum to one, and regressions from one flat array."""
-    at = int(layout.wiring.fam_at[-1])
-    tables, numbers = family.share(flat[:at]), []
-    for k, n in zip(layout.n_configs, layout.n_members, strict=True):
-        numbers.append(NumberParameters.from_flat(flat[at : at + k * n], k))
-        at += k * n
-    return tables, tuple(numbers)
+    tables, numbers = split(layout, flat)
+    return family.share(tables), numbers

@@ -29,6 +29,7 @@ class CompleteFamilies(NamedTuple):
     """A unit: counts and moments of all families of all rows that miss none of their members."""
 
     stats: MixedMoments
+    base: float = 0.0  # Σ -log x! of all counts that are known: the same at all parameters
 
 
 Unit = CompleteFamilies | CellUnit
@@ -75,6 +76,7 @@ def encode(
         groups = [(v, rows.take(targets == v)) for v in np.unique(targets).tolist()]
     shapes, labels = Shapes(layout, names), [names[v] for v in layout.labels]
     total: MixedMoments | None = None
+    base = 0.0
     units: list[CellUnit] = []
     for v, part in groups:
         counts = complete_counts(part, labels, layout.wiring)
@@ -91,10 +93,11 @@ def encode(
         total = found if total is None else add(total, found)
         for block in part.blocks(BLOCK_ROWS):
             own_rows = read_block(block, layout, names, shift)
+            base += float(own_rows.weight @ layout.log_bases(own_rows.values, {v}))
             was_set = (v,) if v >= 0 else ()
             units += encode_rows(shapes, own_rows, was_set, asked)
     assert total is not None
-    return CompleteFamilies(total), tuple(units)
+    return CompleteFamilies(total, base), tuple(units)
 
 
 def seen_moments(rows: MixedRows, layout: MixedLayout) -> Array:

@@ -44,16 +44,16 @@ class MixedStarts:
         hidden: tuple[int, ...],
         gaps: set[int],
         summary: ColumnSummary,
+        shift: Array,
         total_weight: float,
         rows: Array,
     ) -> MixedStarts:
-        """For rows in which these nodes are missing somewhere; the shift is at the means."""
+        """For rows in which these nodes are missing somewhere."""
         touched = [u for u, v in enumerate(layout.labels) if {v, *layout.parents[v]} & gaps]
         incomplete = [bool({v, *layout.parents[v]} & gaps) for v in layout.numbers]
         return cls(
             layout, hidden, np.array(touched, np.int64), np.array(incomplete, bool),
-            np.zeros(len(summary.mean)), summary.variance, total_weight,
-            rows[:SEEN_ROWS] - summary.mean,
+            summary.mean - shift, summary.variance, total_weight, rows[:SEEN_ROWS] - shift,
         )  # fmt: skip
 
     def light(self, layout: MixedLayout) -> Array:
@@ -84,7 +84,8 @@ class MixedStarts:
         if above:
             configs = np.arange(n_configs)
             states = {u: configs // layout.strides[v][u] % len(centres[u]) for u in above}
-            mean = np.mean([centres[u][states[u]][:, members] for u in above], axis=0)
+            around = np.mean([centres[u][states[u]][:, members] for u in above], axis=0)
+            mean = 0.5 * (mean + around) if layout.is_count[v] else around  # a rate of 0 stays 0
         weight = max(self.total_weight / n_configs, 1.0) if above else 1.0
         z = np.column_stack([np.ones(n_configs), mean])
         square = z[:, :, None] * z[:, None, :] + np.diag(np.append(0.0, self.variance[members]))
@@ -93,7 +94,7 @@ class MixedStarts:
 
     def _centres(self, n_states: int, rng: np.random.Generator) -> Array:
         """(states, numbers): rows far from each other; what they miss is at the mean."""
-        deviation = np.sqrt(self.variance)
+        deviation = np.sqrt(np.where(self.variance > 0.0, self.variance, 1.0))  # equal counts
         scaled = np.nan_to_num((self.rows - self.mean) / deviation)
         chosen = [scaled[rng.integers(len(scaled))]]
         for _ in range(n_states - 1):

@@ -32,11 +32,6 @@ ROUNDS = 10
 """So often the reference is made anew, at most; two or three are usual."""
 
 
-def by_falling_count(counts: Array) -> Order:
-    """States in the order of falling counts; equal ones stay in their order."""
-    return np.argsort(-counts, kind="stable")
-
-
 def live_states(counts: Array) -> NDArray[np.bool_]:
     """Which states live."""
     return np.asarray((counts > LIVE) | (np.arange(len(counts)) == counts.argmax()))
@@ -72,7 +67,7 @@ def matched_orders(model: StateModel[Record, Unit], samples: Sequence[Record], f
         if np.array_equal(found, orders):
             break
         orders = found
-    return orders[:, by_falling_count(model.state_counts(reference))]
+    return orders[:, np.argsort(-model.state_counts(reference), kind="stable")]
 
 
 def _with_average_row(model: StateModel[Record, Unit], stats: Record) -> Record:
@@ -118,13 +113,6 @@ def best_pairs(value: Array) -> Order:
     from scipy.optimize import linear_sum_assignment  # slow to import, and few learners sample
 
     return np.asarray(linear_sum_assignment(value, maximize=True)[1])
-
-
-def is_symmetric(model: StateModel[Record, Unit]) -> bool:
-    """Whether the prior says the same of all states, so that their labels mean nothing."""
-    states = np.arange(model.n_states)
-    neighbours = np.append(states[1::-1], states[2:])
-    return all(_is_same_prior(model, order) for order in (np.roll(states, 1), neighbours))
 
 
 def log_labellings(
@@ -206,16 +194,10 @@ def find_twins(
             counts[j] + counts[k] > 2.0 * LIVE
             and np.allclose(emission[j], emission[k], rtol=1e-9, atol=0.0)
             and _moves_alike(t, j, k)
-            and _is_same_prior(model, _swap(model.n_states, j, k))
+            and model.has_same_prior(_swap(model.n_states, j, k))
         ):
             return j, k
     return None
-
-
-def _is_same_prior(model: StateModel[Record, Unit], order: NDArray[np.intp]) -> bool:
-    prior = add(model.prior, model.blank)
-    pairs = zip(leaves(prior), leaves(model.select(prior, order)), strict=True)
-    return all(np.array_equal(a, b) for a, b in pairs)
 
 
 def _equal_rows(rows: Array) -> list[tuple[int, int]]:

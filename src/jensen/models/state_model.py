@@ -21,9 +21,7 @@ from jensen.families.point_mass import PointMass
 from jensen.models.emissions import Emission
 from jensen.models.protocol import Conjugate, Data, Record, Unit
 from jensen.models.state_labels import (
-    by_falling_count,
     find_twins,
-    is_symmetric,
     live_states,
     matched_orders,
 )
@@ -108,8 +106,21 @@ class StateModel(Conjugate[Record], Generic[Record, Unit]):
 
     @property
     def is_symmetric(self) -> bool:
-        """Whether nothing tells states apart, a prior neither."""
-        return self.may_relabel and is_symmetric(self)
+        """Whether nothing tells states apart, a prior neither: labels mean nothing then."""
+        return self.may_relabel and self.has_symmetric_prior
+
+    @property
+    def has_symmetric_prior(self) -> bool:
+        """Whether the prior says the same of all states."""
+        states = np.arange(self.n_states)
+        turns = np.roll(states, 1), np.append(states[1::-1], states[2:])
+        return all(map(self.has_same_prior, turns))
+
+    def has_same_prior(self, order: NDArray[np.intp]) -> bool:
+        """Whether the prior says of the states in this order what it says of them as they are."""
+        prior = add(self.prior, self.blank)
+        pairs = zip(leaves(prior), leaves(self.select(prior, order)), strict=True)
+        return all(np.array_equal(a, b) for a, b in pairs)
 
     def trials(self, state: State[Record, Record]) -> Iterator[Record]:
         """Without each of the small states: coordinate ascent never empties one that has rows.
@@ -167,7 +178,7 @@ class StateModel(Conjugate[Record], Generic[Record, Unit]):
         """What an ascent found, states in a stable order."""
         eta, counts, symmetric = state.eta, self.state_counts(state.stats), self.is_symmetric
         if symmetric:
-            order = by_falling_count(counts)
+            order = np.argsort(-counts, kind="stable")
             eta, counts = self.select(eta, order), counts[order]
         if is_posterior:
             prior, t = add(self.prior, self.blank), self.point(eta)

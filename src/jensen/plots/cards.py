@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from jensen.exceptions import JensenError
+from jensen.inference.count_distribution import CountDistribution
 from jensen.inference.number_mixture import MixtureDistribution, NumberAnswer, NumberMoments
 from jensen.plots.geometry import Size
 from jensen.plots.markup import show_number
@@ -113,10 +114,13 @@ def make_curve(beliefs: Beliefs) -> Curve | None:
         return Curve([], show_number(float(beliefs)))
     if isinstance(beliefs, NumberMoments):
         return Curve([], _moments(beliefs))
-    if not isinstance(beliefs, MixtureDistribution):
+    if not isinstance(beliefs, MixtureDistribution | CountDistribution):
         return None
     low, high = beliefs.interval(WIDEST)
     edges = low + (high - low) * np.linspace(0.0, 1.0, N_POINTS + 1)
+    if isinstance(beliefs, CountDistribution):  # a bar for each count, while there is room
+        n = int(high - low) + 2
+        edges = low - 1 + n * np.linspace(0.0, 1.0, min(n, N_POINTS) + 1)
     shares = np.diff(beliefs.cdf(edges))  # no peak is too narrow to be seen
     return Curve((shares / shares.max()).tolist(), _moments(beliefs))
 

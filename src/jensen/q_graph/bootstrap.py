@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
 from jensen.data.column_warnings import warn_of_row_names
+from jensen.data.counting import counts_as_numbers
 from jensen.exceptions import DataError, JensenError
 from jensen.graphs import DAG, PDAG
 from jensen.q_graph.classes.rules import with_known_directions
@@ -17,8 +18,8 @@ from jensen.q_graph.constraints import (
     Constraints,
     add_certain_edges,
     as_lists,
+    keep_class,
     plain_choice,
-    put_labels_first,
     read_constraints,
 )
 from jensen.q_graph.edge_strengths import EdgeStrengths
@@ -116,11 +117,11 @@ def bootstrap_edges(
         )
     names = tuple(sorted([*columns, *(choices.get("hidden") or {})]))
     rules = read_constraints(names, **{k: choices[k] for k in RULES if k in choices})
-    numbers = [x for x in columns if data.variable(x).kind != "categorical"]
-    is_mixed = 0 < len(numbers) < len(columns)
+    variables = {v.name: v for v in counts_as_numbers(data).variables}
+    kinds = [variables[x].kind if x in variables else "categorical" for x in names]
+    is_mixed = len({kind == "categorical" for kind in kinds}) > 1
     if is_mixed:
-        labels = [v for v, name in enumerate(names) if name not in numbers]
-        rules = put_labels_first(rules, names, labels)
+        rules = keep_class(rules, names, kinds)
     note_columns([data.variable(name) for name in columns])
     directs = any(choices.get(name) for name in DIRECTING)
     if choices.get("prior") is not None:

@@ -8,14 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import RowSource
+from jensen.data import RowSource, Variable
+from jensen.data.variable import Kind, kind_in_graphs
 from jensen.exceptions import DataError, GraphError
 from jensen.graphs import DAG, as_dag, formats
 from jensen.graphs.base import Graph
 from jensen.graphs.indexed_graph import find_cycle, show_edge, show_path
 from jensen.scores.graph_priors import ReadPrior, read_family_prior, with_prior
-from jensen.scores.mixed_scorer import outside_class
-from jensen.scores.scorer import Scorer, isolated, labels_first
+from jensen.scores.mixed_class import edges_outside, outside_class
+from jensen.scores.scorer import Scorer, isolated, kinds_of
 from jensen.scores.table_checks import are_drawn, no_edge, warn_of_constants
 from jensen.support.arguments import check_whole
 from jensen.support.text import keyword, offer, option, some
@@ -102,22 +103,22 @@ def restrict(constraints: Constraints, scorer: Scorer) -> Constraints:
     """Add what the columns of a scorer forbid: edges at constants, and from numbers to labels."""
     names = scorer.names
     found = isolate(constraints, names, isolated(scorer))
-    return put_labels_first(found, names, labels_first(scorer))
+    return keep_class(found, names, kinds_of(scorer))
 
 
-def put_labels_first(
-    constraints: Constraints, names: Sequence[str], labels: Sequence[int]
+def keep_class(
+    constraints: Constraints, names: Sequence[str], kinds: Sequence[Kind]
 ) -> Constraints:
-    """Forbid every edge from a number to a label; one that is required is refused."""
-    if not len(labels):
+    """Forbid every edge that no network has of variables of these kinds: from a number to a label.
+
+    Nor has a count children, or parents but labels. An edge that is required is refused.
+    """
+    if not kinds:
         return constraints
-    back = np.zeros((len(names), len(names)), bool)
-    back[:, list(labels)] = True
-    back[list(labels)] = False
-    wrong = np.argwhere(constraints.required & back)
-    if len(wrong):
-        raise DataError(outside_class(*(names[v] for v in wrong[0])))
-    return constraints._replace(forbidden=constraints.forbidden | back)
+    never = edges_outside(kinds)
+    for u, v in np.argwhere(constraints.required & never):
+        raise DataError(outside_class(Variable(names[u], kinds[u]), Variable(names[v], kinds[v])))
+    return constraints._replace(forbidden=constraints.forbidden | never)
 
 
 def isolate(constraints: Constraints, names: Sequence[str], columns: Iterable[int]) -> Constraints:
@@ -139,15 +140,14 @@ def isolate(constraints: Constraints, names: Sequence[str], columns: Iterable[in
     return constraints._replace(forbidden=constraints.forbidden | (at & ~constraints.required))
 
 
-def numbers_to_labels(table: RowSource, beside: str | None = None) -> list[tuple[str, str]]:
-    """The edges that no network of labels and numbers has: from each number to each label.
+def edges_outside_class(table: RowSource, beside: str | None = None) -> list[tuple[str, str]]:
+    """The edges that no network of these columns has, as from each number to each label.
 
     They are `forbidden=` to tests of independence, if their graph is to be fitted.
     """
     variables = [v for v in table.variables if v.name != beside]
-    labels = [v.name for v in variables if v.kind == "categorical"]
-    numbers = [v.name for v in variables if v.kind != "categorical"]
-    return [(number, label) for number in numbers for label in labels]
+    never = edges_outside([kind_in_graphs(v) for v in variables])
+    return [(variables[u].name, variables[v].name) for u, v in np.argwhere(never)]
 
 
 def add_certain_edges(names: Sequence[str], given: Constraints, read: ReadPrior) -> Constraints:

@@ -127,7 +127,8 @@ def learn_structure(
     hidden
         Variables without a column: name → number of states, or their labels. Each is a parent of
         all other variables where searches start, and of none in one of them, so that it may end
-        without edges.
+        without edges. Even there it costs the bound some ½ log N, so several may end with edges
+        that say nothing: compare `info.score` with that of fewer.
     completion
         For "structural-em": how rows are completed for the search. "exact" (default): in all ways;
         where these are too many they are drawn, but a graph is taken only if the exact objective

@@ -14,8 +14,7 @@ All sets of parents: `set_functions` (sums over the cells of all sets), `parent_
 sets, and bounds on those of supersets).
 
 Data: `row_statistics` (counts and moments of rows), `table_checks` and `constant_columns` (what is
-refused or left out). Pairs of columns: `mutual_information`, with `categorical_information` and
-`gaussian_information`.
+refused or left out). Pairs of columns: `mutual_information`, with `categorical_information`.
 
 Names are imported when they are first used: the records of `registry` cost nothing.
 """

@@ -53,6 +53,22 @@ AT_ONCE = 1 << 20
 """Log determinants that are computed at once."""
 
 
+def configuration_numbers(
+    codes: Sequence[Ints], cards: Sequence[int], labels: Labels, n_rows: int, size: int
+) -> tuple[Ints, int]:
+    """(rows,): the number of each row's configuration, and how many there are.
+
+    Where a table of `size` bytes for each is too large, they are numbered as they occur.
+    """
+    number, n = np.zeros(n_rows, np.int64), 1
+    for v in labels:
+        number, n = number * cards[v] + codes[v], n * cards[v]
+        if n * size > DENSE_BYTES:
+            found, number = np.unique(number, return_inverse=True)
+            n = len(found)
+    return number, n
+
+
 class Groups(NamedTuple):
     """The rows by the configuration of some labels; configurations without rows are left out."""
 
@@ -159,13 +175,7 @@ class ConditionalGaussian:
         Where there are too many for a table they are numbered in rising order as they occur.
         """
         size = 8 * self.rows.shape[1] ** 2 + 8
-        number, n = np.zeros(len(self.rows), np.int64), 1
-        for v in labels:
-            number, n = number * self.cards[v] + self.labels[v], n * self.cards[v]
-            if n * size > DENSE_BYTES:
-                found, number = np.unique(number, return_inverse=True)
-                n = len(found)
-        return number, n
+        return configuration_numbers(self.labels, self.cards, labels, len(self.rows), size)
 
     def groups(self, labels: Labels) -> Groups:
         """The rows by the configuration of these labels, which are sorted."""

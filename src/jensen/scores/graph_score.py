@@ -11,7 +11,7 @@ from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.graph_priors import read_family_prior
 from jensen.scores.interventions import split_interventions
 from jensen.scores.make_scorer import scorer_of
-from jensen.scores.mixed_scorer import refuse_number_parents
+from jensen.scores.mixed_class import refuse_outside
 from jensen.scores.registry import (
     DEFAULTS,
     IN_AVAILABLE_CASES,
@@ -27,7 +27,7 @@ from jensen.scores.registry import (
     make_score,
 )
 from jensen.scores.row_statistics import RowStatistics
-from jensen.scores.scorer import Scorer, isolated, labels_first
+from jensen.scores.scorer import Scorer, isolated, kinds_of
 from jensen.scores.table_checks import (
     refuse_edges,
     refuse_stateless,
@@ -217,9 +217,9 @@ def _scores_of_rows(
 
 
 def _terms(scorer: Scorer, dag: DAG) -> dict[str, float]:
-    """The scores of all nodes; edges at constant columns, and numbers to labels, are refused."""
+    """The scores of all nodes; edges at constant columns, and outside the class, are refused."""
     refuse_edges(dag.nodes, dag.parent_indices, isolated(scorer))
-    refuse_number_parents(dag.nodes, dag.parent_indices, labels_first(scorer))
+    refuse_outside(dag.nodes, dag.parent_indices, kinds_of(scorer))
     warn_of_constants([dag.nodes[v] for v in sorted(isolated(scorer))])
     found = enumerate(zip(dag.nodes, dag.parent_indices, strict=True))
     return {x: scorer.family(v, above) for v, (x, above) in found}

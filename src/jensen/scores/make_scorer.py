@@ -11,24 +11,22 @@ from numpy.typing import NDArray
 from jensen.data import RowSource, Table, as_rows, as_table
 from jensen.data.column_warnings import warn_of_row_names
 from jensen.data.counting import is_complete, require_states
-from jensen.data.statistics import Coordinates, CountStatistics, MomentStatistics
+from jensen.data.statistics import CountStatistics, MomentStatistics
 from jensen.exceptions import DataError
-from jensen.families.joint_prior import NormalWishartPrior
 from jensen.scores.categorical import read_states
 from jensen.scores.categorical_scorer import CategoricalScorer
+from jensen.scores.conditional_counts import WithCounts, refuse_orphans
 from jensen.scores.conditional_gaussian import ConditionalGaussian
-from jensen.scores.gaussian import prior_of, read_strength, refuse_prior
+from jensen.scores.gaussian import read_strength
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.interventions import NONE, PerChild, WasSet, split_interventions
-from jensen.scores.mixed_scorer import MixedScorer
+from jensen.scores.mixed_scorer import MixedScorer, prior_of_numbers
 from jensen.scores.registry import (
     DEFAULTS,
-    PARTS,
     SPECS,
     UNPENALISED,
     WITH_AVAILABLE_CASES,
     Missing,
-    ScoreSpec,
     check_gaussian_choices,
     check_integer_counts,
     check_mixed_score,
@@ -42,7 +40,6 @@ from jensen.scores.set_counts import Counts, FamilyCells, SetCounts
 from jensen.scores.table_checks import (
     are_drawn,
     complete_rows,
-    refuse_narrow,
     refuse_stateless,
     require_finite,
     require_rows,
@@ -87,8 +84,9 @@ def make_scorer(
     )  # fmt: skip
     warn_of_row_names(data, counts=True)
     warn_of_constant_labels(data)
-    if isinstance(scorer, MixedScorer) and not are_drawn():
-        scorer.tell_of_functions()
+    plain = getattr(scorer, "inner", scorer)
+    if isinstance(plain, MixedScorer) and not are_drawn():
+        plain.tell_of_functions()
     return scorer
 
 
@@ -110,6 +108,7 @@ def scorer_of(
         refuse_stateless(rows, rows.names)
     kind = kind_of_columns(rows.variables)
     if kind == "continuous":
+        refuse_orphans([v.name for v in rows.variables if v.is_declared], [])
         _refuse_discrete(
             equivalent_sample_size=equivalent_sample_size, missing=missing,
             prior_network=prior_network,
@@ -119,6 +118,17 @@ def scorer_of(
     if kind == "mixed":
         _refuse_discrete(missing=missing, prior_network=prior_network)
         name = score or DEFAULTS["mixed"]
+        if any(v.is_declared for v in rows.variables):
+
+            def others(part: Table, was_set: WasSet) -> Scorer:
+                parts = SPECS[name].parts
+                is_mixed = kind_of_columns(part.variables) == "mixed" or parts is None
+                own = name if is_mixed or parts is None else parts[0]
+                return scorer_of(
+                    part, was_set, own, equivalent_sample_size=equivalent_sample_size, **gaussian
+                )
+
+            return WithCounts.of(rows, was_set, name, others)
         return _mixed(rows, was_set, name, equivalent_sample_size, read_strength(gaussian))
     if gaussian:
         raise DataError(
@@ -217,9 +227,7 @@ def _mixed(
         data.select([names[v] for v in labels]), set_label, spec.parts[0],
         equivalent_sample_size=sample_size,
     )  # fmt: skip
-    joint, varying, here = _prior_of_numbers(
-        data.select([names[v] for v in numbers]), spec, choices
-    )
+    joint, varying, here = prior_of_numbers(data.select([names[v] for v in numbers]), spec, choices)
     numbers = [numbers[k] for k in varying]
     formula = SPECS[spec.parts[1] if spec.has_joint_prior else UNPENALISED].load("continuous")
     given = ConditionalGaussian.of(
@@ -231,23 +239,6 @@ def _mixed(
         parts |= {v: given.without(set_here == v, names[v]) for v in numbers if v in set_here}
     constant = frozenset(range(len(names))) - {*labels, *numbers}
     return MixedScorer(variables, states, parts, here, joint, score, constant)
-
-
-def _prior_of_numbers(
-    data: Table, spec: ScoreSpec, choices: Mapping[str, Any]
-) -> tuple[NormalWishartPrior, list[int], Coordinates]:
-    """The prior of the numbers that vary, in their units; which these are, and coordinates."""
-    counted, parts = RowStatistics(data), [choices.get(part) for part in PARTS]
-    refuse_narrow(data, data.names)
-    if not spec.has_joint_prior:
-        refuse_prior(spec.name, *parts)
-    constant = counted.constant
-    if data.n_rows == 1 and choices.get("scale") is not None:
-        constant = frozenset()  # a single row varies in nothing, but has its density
-    joint = prior_of(data.names, counted.moments(), counted.coordinates, constant, *parts)
-    varying = [k for k in range(len(data.names)) if k not in constant]
-    here = Coordinates(*(part[varying] for part in counted.coordinates))
-    return joint.of_columns(varying), varying, here
 
 
 def _compiled(plain: CategoricalScorer, table: Table, sample_size: float) -> "CountScorer | None":

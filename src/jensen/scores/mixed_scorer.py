@@ -9,23 +9,29 @@ L(D + C) = L(D) + Σ_d L_d(C) for labels D and numbers C, so equivalent graphs s
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data import Table
 from jensen.data.statistics import Coordinates
-from jensen.data.variable import Variable
-from jensen.exceptions import DataError, warn
+from jensen.data.variable import Kind, Variable, kind_in_graphs
+from jensen.exceptions import DataError, UnboundedError, warn
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.scores.conditional_gaussian import ConditionalGaussian, Function, Labels
-from jensen.scores.parent_sets import candidate_scores
-from jensen.scores.registry import DEFAULTS
+from jensen.scores.gaussian import prior_of, refuse_prior
+from jensen.scores.mixed_class import outside_class
+from jensen.scores.parent_sets import bits_of, candidate_scores
+from jensen.scores.registry import DEFAULTS, PARTS, ScoreSpec
+from jensen.scores.row_statistics import RowStatistics
 from jensen.scores.scorer import HasOwnRows, Progress, Scorer, offered
 from jensen.scores.set_functions import differences
-from jensen.support.text import bare, either, for_reader, option, some
+from jensen.scores.table_checks import refuse_narrow
+from jensen.support.text import bare, either, option, some
 
 Array = NDArray[np.float64]
 
@@ -56,6 +62,11 @@ class MixedScorer:
     def names(self) -> tuple[str, ...]:
         """The variables, sorted."""
         return tuple(variable.name for variable in self.variables)
+
+    @cached_property
+    def kinds(self) -> tuple[Kind, ...]:
+        """What the variables are, which decides about edges between them."""
+        return tuple(map(kind_in_graphs, self.variables))
 
     @cached_property
     def labels_first(self) -> tuple[int, ...]:
@@ -212,7 +223,7 @@ class MixedScorer:
         is_label = self._is_label
         labels = [v for v in candidates if v in is_label]
         numbers = [v for v in candidates if v in self._place and v not in is_label]
-        at_labels, at_numbers = _bits(candidates, labels), _bits(candidates, numbers)
+        at_labels, at_numbers = bits_of(candidates, labels), bits_of(candidates, numbers)
         found = np.full(1 << len(candidates), -np.inf)
         if child in is_label:
             places = [self._place[v] for v in labels]
@@ -317,7 +328,8 @@ class MixedScorer:
         if child not in self._is_label:
             numbers = [*numbers, place]
         elif self.has_own_rows():
-            raise DataError(outside_class(self.names[self._numbers[numbers[0]]], self.names[child]))
+            number = self.variables[self._numbers[numbers[0]]]
+            raise DataError(outside_class(number, self.variables[child]))
         else:
             labels = tuple(sorted((*labels, place)))
         last = next(
@@ -327,39 +339,30 @@ class MixedScorer:
         codes, weight = rows.lost(numbers[last], labels, numbers[:last])
         given = f" given {some(above)}" if above else ""
         where = self._where(labels, codes, weight)
-        raise DataError(
-            f"{name}{given} has no residual variance{where}, so the likelihood has no "
-            f"bound: leave the column out, set a lower {bare('max_parents')}, or use "
-            f"{option('score', DEFAULTS['mixed'])}, whose prior bounds it"
+        raise UnboundedError(
+            f"{name}{given} has no residual variance{where}, so the likelihood has no bound",
+            f"leave the column out, set a lower {bare('max_parents')}, or use "
+            f"{option('score', DEFAULTS['mixed'])}, whose prior bounds it",
+            child=self.names[child] if labels else "",
         )
 
 
-def outside_class(number: str, label: str) -> str:
-    """The error text for an edge from a number to a label."""
-    cut = for_reader(f"discretize={{{number!r}: 3}}, or jn.discretize", f"--discretize {number}=3")
-    return (
-        f"the edge {number} -> {label} leads from a number to a label, and in a network of both a "
-        f"label depends on labels only: reverse the edge, or make states of {number!r} ({cut})"
-    )
-
-
-def refuse_number_parents(
-    names: Sequence[str], parents: Sequence[Sequence[int]], labels: Sequence[int]
-) -> None:
-    """Refuse a graph of labels and numbers in which a label depends on a number."""
-    for v in labels:
-        for u in parents[v]:
-            if u not in labels:
-                raise DataError(outside_class(names[u], names[v]))
+def prior_of_numbers(
+    data: Table, spec: ScoreSpec, choices: Mapping[str, Any]
+) -> tuple[NormalWishartPrior, list[int], Coordinates]:
+    """The prior of the numbers that vary, in their units; which these are, and coordinates."""
+    counted, parts = RowStatistics(data), [choices.get(part) for part in PARTS]
+    refuse_narrow(data, data.names)
+    if not spec.has_joint_prior:
+        refuse_prior(spec.name, *parts)
+    constant = counted.constant
+    if data.n_rows == 1 and choices.get("scale") is not None:
+        constant = frozenset()  # a single row varies in nothing, but has its density
+    joint = prior_of(data.names, counted.moments(), counted.coordinates, constant, *parts)
+    varying = [k for k in range(len(data.names)) if k not in constant]
+    here = Coordinates(*(part[varying] for part in counted.coordinates))
+    return joint.of_columns(varying), varying, here
 
 
 KEPT_BYTES = 1 << 26
 """The most memory of values of sets that are kept."""
-
-
-def _bits(candidates: Sequence[int], chosen: Sequence[int]) -> NDArray[np.int64]:
-    """(2^k,): for every subset of the chosen its number among the subsets of the candidates."""
-    found = np.zeros(1, np.int64)
-    for v in chosen:
-        found = np.concatenate([found, found + (1 << candidates.index(v))])
-    return found

@@ -245,3 +245,11 @@ class _Configurations:
     @cached_property
     def _codes(self) -> list[Ints]:
         return [self.rows.column(name).data.astype(np.int64) for name in self.names]
+
+
+def bits_of(candidates: Sequence[int], chosen: Sequence[int]) -> NDArray[np.int64]:
+    """(2^k,): for every subset of the chosen its number among the subsets of the candidates."""
+    found = np.zeros(1, np.int64)
+    for v in chosen:
+        found = np.concatenate([found, found + (1 << candidates.index(v))])
+    return found

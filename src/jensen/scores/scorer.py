@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from jensen.data.statistics import Coordinates, Moments
+    from jensen.data.variable import Kind
     from jensen.families.joint_prior import NormalWishartPrior
     from jensen.scores.categorical_scorer import CategoricalScorer
     from jensen.scores.graph_priors import GraphPrior
@@ -246,18 +247,18 @@ class HasUnits(Protocol):
 
 
 @runtime_checkable
-class HasLabelsFirst(Protocol):
+class HasKinds(Protocol):
     """Scores labels and numbers together, in graphs in which labels come before numbers."""
 
     @property
-    def labels_first(self) -> tuple[int, ...]:
-        """The labels, which have no numbers among their parents."""
+    def kinds(self) -> tuple[Kind, ...]:
+        """What each variable is; () if there are labels alone, or numbers alone."""
 
 
-def labels_first(scorer: Scorer) -> tuple[int, ...]:
-    """Labels that have no other variables among their parents; () if all are of one kind."""
-    able = offered(scorer, HasLabelsFirst)
-    return () if able is None else able.labels_first
+def kinds_of(scorer: Scorer) -> tuple[Kind, ...]:
+    """What the variables are, where this decides about edges; () if all are of one kind."""
+    able = offered(scorer, HasKinds)
+    return () if able is None else able.kinds
 
 
 def unitless(scorer: Scorer) -> Scorer:

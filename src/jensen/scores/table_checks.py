@@ -281,13 +281,14 @@ def note_columns(variables: Sequence[Variable], *, is_class: bool = True) -> tup
     `is_class`: whether edges between a label and a number all lead to the number. In tables that
     are drawn from the caller's nothing is logged.
     """
-    counts = [v.name for v in variables if v.kind == "count"]
+    counts = [v.name for v in variables if v.kind == "count" and not v.is_declared]
     notes = []
     if counts:
         them = "it is" if len(counts) == 1 else "they are"
         notes.append(
             f"{some(map(repr, counts), most=20)} {'holds' if len(counts) == 1 else 'hold'} whole "
-            f"numbers: {them} taken as numbers (say {of_frame(categorical=counts)} for labels)"
+            f"numbers: {them} taken as numbers (say {of_frame(categorical=counts)} for labels, or "
+            f"{of_frame(counts=counts)} for Poisson counts given labels)"
         )
     if is_class and len({v.kind == "categorical" for v in variables}) > 1:
         notes.append(CONVENTION)

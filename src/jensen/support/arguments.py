@@ -1,11 +1,15 @@
-"""Arguments of public functions: numbers are checked, and seeds become random streams."""
+"""Arguments of public functions: numbers are checked, and seeds become random streams.
+
+Keywords and attributes of other libraries are answered with what they are called here.
+"""
 
 from __future__ import annotations
 
+import functools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -161,3 +165,34 @@ def _plain(value: Any) -> Any:
             return value.tolist()
         case _:
             return value
+
+
+# --- words of other libraries ---
+
+
+def answers_to(**words: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A constructor that answers keywords of other libraries with what they are called here."""
+
+    def decorate(init: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(init)
+        def wrapped(self: Any, *args: Any, **choices: Any) -> None:
+            for name in choices:
+                if name in words:
+                    raise TypeError(f"{type(self).__name__} has no {name}=: it is {words[name]}")
+            init(self, *args, **choices)
+
+        return wrapped
+
+    return decorate
+
+
+class AnswersToPeers:
+    """Attributes of other libraries are answered with what they are called here."""
+
+    _peer_words: ClassVar[Mapping[str, str]] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self._peer_words:
+            words = self._peer_words[name]
+            raise AttributeError(f"{type(self).__name__} has no {name!r}: it is {words}")
+        return object.__getattribute__(self, name)  # raises what it raised before

@@ -62,13 +62,14 @@ def get_memory_limit() -> float:
     return _limit if _limit is not None else min(_machine(), _container()) // 2
 
 
-def check_memory(n_bytes: float, what: str, way_out: str) -> None:
+def check_memory(n_bytes: float, what: str | Callable[[], str], way_out: str) -> None:
     """Refuse work that would take more than the limit, before anything is allocated."""
     if _limit is None and n_bytes <= LITTLE:
         return
     if n_bytes > get_memory_limit():
+        work = what if isinstance(what, str) else what()
         raise TooLargeError(
-            f"{what} would take {show_bytes(n_bytes)}, more than the limit of "
+            f"{work} would take {show_bytes(n_bytes)}, more than the limit of "
             f"{show_bytes(get_memory_limit())}: {way_out}, or raise it with jn.set_memory_limit"
         )
 

@@ -12,11 +12,11 @@ first one, as Python does; the command line shows the second one.
 from __future__ import annotations
 
 import difflib
-import functools
+import math
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
-from typing import Any, ClassVar
+from typing import Any
 
 Say = Callable[..., str]
 """Spells choices, given by their names."""
@@ -246,6 +246,15 @@ def plural(n: int, noun: str) -> str:
     return f"{n:,} {noun if n == 1 else many(noun)}"
 
 
+def show_number(value: float) -> str:
+    """Whole numbers in full, others with six digits after the point.
+
+    >>> show_number(12.0), show_number(0.5)
+    ('12', '0.500000')
+    """
+    return f"{value:.0f}" if math.isfinite(value) and value == int(value) else f"{value:.6f}"
+
+
 def many(noun: str) -> str:
     """A noun in the plural.
 
@@ -315,34 +324,6 @@ def called_here(word: object, known: Iterable[str]) -> str:
             return f"; {text!r} is {name!r} here"
     near = nearest(text, names)
     return f"; did you mean {near[0]!r}?" if near else ""
-
-
-def answers_to(**words: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """A constructor that answers keywords of other libraries with what they are called here."""
-
-    def decorate(init: Callable[..., None]) -> Callable[..., None]:
-        @functools.wraps(init)
-        def wrapped(self: Any, *args: Any, **choices: Any) -> None:
-            for name in choices:
-                if name in words:
-                    raise TypeError(f"{type(self).__name__} has no {name}=: it is {words[name]}")
-            init(self, *args, **choices)
-
-        return wrapped
-
-    return decorate
-
-
-class AnswersToPeers:
-    """Attributes of other libraries are answered with what they are called here."""
-
-    _peer_words: ClassVar[Mapping[str, str]] = {}
-
-    def __getattr__(self, name: str) -> Any:
-        if name in self._peer_words:
-            words = self._peer_words[name]
-            raise AttributeError(f"{type(self).__name__} has no {name!r}: it is {words}")
-        return object.__getattribute__(self, name)  # raises what it raised before
 
 
 def _letters(text: str) -> str:

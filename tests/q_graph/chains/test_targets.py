@@ -64,7 +64,7 @@ def test_tempering_leaves_the_target_alone(kind, name):
     plan = ChainPlan(2, 500, 100, THIN[kind], n_temperatures=3)
     task, chains = run_chains(case, kind, plan, required=required)
     check_samples(case, kind, task, chains)
-    for ladder in chains.ladders:
+    for ladder in chains.ends:
         assert (ladder.exchanged > 100).all()
 
 

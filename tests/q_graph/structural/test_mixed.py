@@ -7,9 +7,9 @@ from naive import mixed as naive
 from scipy.special import logsumexp
 
 import jensen as jn
-from jensen.exceptions import DataError, JensenError
+from jensen.exceptions import DataError, DataWarning, JensenError
 from jensen.inference import completed_cells
-from jensen.inference.completed_cells import Theta, complete_cells, expected_moments
+from jensen.inference.completed_cells import CellParameters, complete_cells, expected_moments
 
 CARDS = {"K": 2, "L": 3}
 HERE = "K -> x; x -> y; L -> y; K -> L"
@@ -41,7 +41,7 @@ def brute_force(layout, other, theta, rows):
 def test_expected_statistics_of_any_graph_equal_brute_force(graph):
     rng = np.random.default_rng(0)
     dag, layout = layout_of(HERE, CARDS)
-    theta = Theta(*random_t(layout, rng, is_mean=True))
+    theta = CellParameters(*random_t(layout, rng, is_mean=True))
     rows = all_gaps(layout, rng)
     completed = complete_cells(layout, dag.nodes, theta, rows, (), rng)
     assert completed.is_exact
@@ -57,7 +57,7 @@ def test_draws_stand_for_rows_with_too_many_completions(monkeypatch):
     monkeypatch.setattr(completed_cells, "DRAWS", 4000)
     rng = np.random.default_rng(0)
     dag, layout = layout_of(HERE, CARDS)
-    theta = Theta(*random_t(layout, rng, is_mean=False))
+    theta = CellParameters(*random_t(layout, rng, is_mean=False))
     rows = all_gaps(layout, rng)
     completed = complete_cells(layout, dag.nodes, theta, rows, (), rng)
     assert not completed.is_exact
@@ -155,3 +155,48 @@ def test_rows_in_which_a_variable_was_set():
 def test_what_cannot_be_is_refused(choices, text):
     with pytest.raises((DataError, JensenError), match=text):
         jn.learn_structure(rows_with_holes(50, 0.2, 0), **choices)
+
+
+def with_rare_label(n=60):
+    """A number that depends on a label, of which one state has a single row; holes in both."""
+    rng = np.random.default_rng(0)
+    a = np.array(["n", "y"], object)[rng.integers(0, 2, n)]
+    x = np.where(a == "y", 2.0, 0.0) + rng.normal(size=n)
+    a[0], x[rng.random(n) < 0.1] = "rare", np.nan
+    x[0] = 3.5
+    return {"a": np.where((rng.random(n) < 0.1) & (a != "rare"), None, a), "x": x}
+
+
+def test_a_likelihood_without_a_bound_in_one_configuration(tmp_path):
+    """No graph has that family, as where nothing is missing; a prior bounds it."""
+    table = with_rare_label()
+    choices = {"score": "bic", "random_state": 0, "checkpoint": tmp_path / "run"}
+    with pytest.warns(DataWarning, match=r"where a=rare, .*: no graph has such a family"):
+        found = jn.learn_structure(table, **choices)
+    assert found.edges == ()
+    fit = jn.BayesianNetwork(found).fit(table)
+    assert found.info.score == pytest.approx(fit.free_energy_ - 0.5 * np.log(60) * 4, abs=1e-6)
+    again = jn.learn_structure(table, **choices)
+    assert (again, again.info.starts) == (found, found.info.starts)
+    assert jn.learn_structure(table, random_state=0).edges == (("a", "x"),)
+    with pytest.raises(DataError, match=r"^the likelihood of 'x' .*bdeu-bge', whose prior bounds"):
+        jn.learn_structure(table, score="bic", required="a -> x")
+    with pytest.raises(DataError, match=r"^the likelihood of 'x' .* parents; leave out a column$"):
+        jn.chow_liu(table)
+
+
+@pytest.mark.parametrize("names", ["ab", "xy", "abx"])
+def test_rows_without_a_value_change_no_bound(names):
+    """They have probability 1 under all graphs; a penalty counts them among the rows."""
+    rows = rows_with_holes(60, 0.15, 0)
+    columns = {name: rows[name] for name in names}
+    none = {name: None if rows[name].dtype == object else np.nan for name in names}
+    more = {name: np.append(column, [none[name]] * 9) for name, column in columns.items()}
+    for score in (None, "bic"):
+        one, other = (
+            jn.learn_structure(table, score=score, random_state=0) for table in (columns, more)
+        )
+        if score is None:
+            assert (one, one.info.score) == (other, other.info.score)
+        else:
+            assert one.info.score - 9.0 < other.info.score < one.info.score

@@ -15,13 +15,15 @@ sys.path.insert(0, str(Path(__file__).parents[3]))
 import jensen as jn
 from benchmarks import four_variables
 from jensen.inference import completions
+from jensen.q_graph.classes.graph import are_equivalent
 from jensen.q_graph.constraints import read_constraints
 from jensen.q_graph.info import StructuralInfo
+from jensen.q_graph.search.climbing import best_neighbours
 from jensen.q_graph.structural import structural_em
 from jensen.q_graph.structural.learning import make_search
 from jensen.q_graph.structural.objective import Objective
 from jensen.q_graph.structural.reading import StructuralChoices
-from jensen.q_graph.structural.structural_em import StructuralTask, are_equivalent
+from jensen.q_graph.structural.structural_em import StructuralTask
 from jensen.q_graph.structural.tables import IncompleteTables
 
 BIC, BDEU = (lambda n: Objective("bic", 0.5 * np.log(n))), (lambda n: Objective("bdeu", 1.0))
@@ -551,11 +553,11 @@ def test_neighbours_come_by_their_scores():
     n = len(table.names)
     rules, joined = read_constraints(tuple(sorted(table.names))), np.zeros((n, n), bool)
     joined[0, 1] = True
-    near = list(structural_em.best_neighbours(scorer, joined, rules, 100))
+    near = list(best_neighbours(scorer, joined, rules, 100))
     assert len({one.tobytes() for one in near}) == len(near)
     assert all(np.sum(one != joined) <= 2 and not are_equivalent(one, joined) for one in near)
     totals = [
         sum(scorer.family(v, np.flatnonzero(one[:, v]).tolist()) for v in range(n)) for one in near
     ]
     assert np.all(np.diff(totals) <= 1e-6)
-    assert not list(structural_em.best_neighbours(scorer, joined, rules, 0))
+    assert not list(best_neighbours(scorer, joined, rules, 0))

@@ -10,7 +10,7 @@ from q_graph.optimum.test_exact import make_table
 import jensen as jn
 from jensen.exceptions import GraphError, JensenError
 from jensen.q_graph.constraints import read_constraints
-from jensen.q_graph.sums import dag_sums, exact_posterior, order_sums
+from jensen.q_graph.sums import dag_sums, exact_posterior
 from jensen.q_graph.sums.exact_posterior import exact_posterior as sum_posterior
 from jensen.scores.graph_priors import read_prior
 from jensen.scores.listed_scores import LocalScores
@@ -310,7 +310,7 @@ def test_too_many_variables():
 
 
 def test_paths_over_orders_are_refused_with_an_estimate():
-    sums = order_sums.OrderSums(np.zeros((20, 1)), np.zeros(1), np.zeros(1))
+    sums = exact_posterior.OrderSums(np.zeros((20, 1)), np.zeros(1), np.zeros(1))
     with pytest.raises(JensenError, match=r"20 variables would take some 39 minutes and .* GiB"):
         sums.paths()
     post = posterior(flat(12), "order")

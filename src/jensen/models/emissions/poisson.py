@@ -11,7 +11,7 @@ from scipy.special import betainc, gammaln, pdtr, xlogy
 from jensen.data.number_rows import ColumnSummary, column_moments, standardised
 from jensen.exceptions import DataError, JensenError
 from jensen.families import gamma
-from jensen.families.gamma import Gamma
+from jensen.families.gamma import LARGEST_COUNT, Gamma, draw_counts
 from jensen.families.gamma_ratio import log_rising
 from jensen.models.emissions import Survey
 from jensen.models.emissions.independent_columns import FastColumns
@@ -36,13 +36,6 @@ from jensen.support.row_records import ColumnRows, ColumnSums, ColumnTables
 from jensen.support.text import of_frame, option
 
 Array = NDArray[np.float64]
-
-
-LARGEST_COUNT = 1e9
-"""Log-likelihoods x log λ - λ - log x! of larger counts lose their digits: terms as large as
-x log x cancel, and leave errors of 2e-6 in each row here, of 7e-3 at 1e12, of 7 at 1e15."""
-LARGEST_RATE = 9e18
-"""Counts beyond are no whole numbers of 64 bits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,16 +161,6 @@ class ObservedCounts(FastColumns):
         rate = np.exp(self.log_rate)[nodes.argmax(0)].T
         drawn = draw_counts(np.where(missing, rate, 0.0), rng)
         return np.ascontiguousarray(np.where(missing, drawn, x))
-
-
-def draw_counts(rate: Array, rng: np.random.Generator) -> Array:
-    """A count at every rate."""
-    if (rate > LARGEST_RATE).any():
-        raise JensenError(
-            f"counts cannot be drawn at the rate {rate.max():.3g}, which is beyond "
-            f"{LARGEST_RATE:g}: divide the column, or learn it as numbers"
-        )
-    return rng.poisson(rate).astype(np.float64)
 
 
 def _gamma(states: Array, total: Array) -> Gamma:

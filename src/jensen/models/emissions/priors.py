@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from jensen.exceptions import JensenError
 from jensen.families import normal_gamma, normal_wishart, spherical, tied
-from jensen.families.gamma import Gamma
+from jensen.families.gamma import Gamma, weak_prior
 
 Array = NDArray[np.float64]
 
@@ -134,13 +134,10 @@ def _refuse_far(mean: Array, strength: Array, spread: Array) -> None:
 
 
 def poisson_prior(prior_parts: Mapping[str, Any], n_states: int, mean: Array) -> Gamma:
-    """η₀ of rates; by default as if one row had been seen, with the mean of the column.
-
-    That is the shape 1 and the rate 1 / mean, or 1 for a column of zeros.
-    """
+    """η₀ of rates; by default `weak_prior`."""
     shape = (n_states, len(mean))
     a = _read(prior_parts, "shape", shape, 1.0)
-    b = _read(prior_parts, "rate", shape, a / np.where(mean > 0.0, mean, 1.0))
+    b = _read(prior_parts, "rate", shape, a * weak_prior(mean).exposure)
     _require_above(a, 0.0, "shape", "else the distribution has no integral")
     _require_above(b, 0.0, "rate", "else the distribution has no integral")
     return Gamma(a - 1.0, b)

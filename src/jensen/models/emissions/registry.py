@@ -2,17 +2,24 @@
 
 Estimators, files, the command line and the tests read this table, so that a new emission is a
 module in this folder, its family, and a row here. The rows are plain words, which cost no import;
-what takes numbers is in `record.kind`.
+what takes numbers is in `record.kind`. Emissions are made here of a summary of their columns.
 """
 
-from collections.abc import Iterable
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 if TYPE_CHECKING:
-    from jensen.models.emissions.kinds import EmissionKind
+    from jensen.data.number_rows import ColumnSummary, NumberRows
+    from jensen.data.variable import Variable
+    from jensen.models.emissions.kinds import Chosen, EmissionKind, PriorParts
+    from jensen.models.emissions.product import ProductEmission
 
 
 @dataclass(frozen=True)
@@ -47,7 +54,7 @@ class EmissionRecord:
         return self.is_shifted or bool(self.from_rows)
 
     @cached_property
-    def kind(self) -> "EmissionKind":
+    def kind(self) -> EmissionKind:
         """What it takes to make, check and tell it."""
         module, _, name = self.home.partition(":")
         found: EmissionKind = getattr(import_module(f"{__package__}.{module}"), name)()
@@ -130,3 +137,69 @@ def named_parameters(fitted: Any) -> dict[str, Any]:
 def record_of(emission: Any) -> EmissionRecord:
     """The row of an emission that was made."""
     return next(record for record in EMISSIONS.values() if record.kind.owns(emission))
+
+
+# --- emissions, made of columns ---
+
+
+def summary_for(
+    records: Sequence[EmissionRecord],
+    rows: NumberRows,
+    prior_parts: PriorParts,
+    covariance: str,
+) -> ColumnSummary:
+    """As much of rows as these emissions are made from under a prior in words."""
+    from jensen.data.number_rows import ColumnSummary, summarise
+
+    if not any(record.reads_rows for record in records):
+        return ColumnSummary.at(np.zeros(rows.n_columns))
+    is_asked = prior_parts is not None and prior_parts.get("scale") is None
+    is_matrix = covariance in ("full", "tied") and any(record.has_spread for record in records)
+    return summarise(rows, covariance=is_asked and is_matrix)
+
+
+def make_emission(
+    record: EmissionRecord,
+    n_states: int,
+    columns: ColumnSummary,
+    prior_parts: PriorParts,
+    *,
+    covariance: str = "full",
+    variables: Sequence[Variable] = (),
+) -> Any:
+    """The emission of columns that are all of one kind; `variables` are those with labels.
+
+    Columns of labels are emissions by themselves, known by their names where there are several.
+    """
+    from jensen.models.emissions.kinds import Chosen
+
+    if not record.has_labels:
+        return record.kind.make(n_states, columns, prior_parts, Chosen(covariance))
+    if len(variables) > 1:
+        return make_columns([record] * len(variables), variables, n_states, columns, prior_parts)
+    return record.kind.make(n_states, columns, prior_parts, Chosen(labels=variables[0].states))
+
+
+def make_columns(
+    records: Sequence[EmissionRecord],
+    variables: Sequence[Variable],
+    n_states: int,
+    columns: ColumnSummary,
+    prior_parts: PriorParts,
+) -> ProductEmission:
+    """The emission of columns that may be of different kinds, known by their names."""
+    from jensen.models.emissions.product import ProductEmission
+
+    parts = tuple(
+        record.kind.make(n_states, columns.of([i]), prior_parts, chosen_of(variable))
+        for i, (record, variable) in enumerate(zip(records, variables, strict=True))
+    )
+    places = tuple(np.array([i]) for i in range(len(parts)))
+    return ProductEmission(parts, places, tuple(variable.name for variable in variables))
+
+
+def chosen_of(variable: Variable) -> Chosen:
+    """What is known of one column of a table."""
+    from jensen.models.emissions.kinds import Chosen
+
+    return Chosen("diagonal", variable.states)

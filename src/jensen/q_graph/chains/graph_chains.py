@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import GraphError, JensenError, StoppedError
-from jensen.q_graph.chains.kinds import ChainKind, make_samples
+from jensen.q_graph.chains.kinds import ChainKind, ChainState, make_samples
 from jensen.q_graph.chains.raw_weights import RawWeights
 from jensen.q_graph.chains.tempering import Ladder, ParallelTempering
 from jensen.q_graph.chains.weights import read_weights
@@ -26,6 +26,9 @@ from jensen.support.chain_records import Array, ChainSamples, Integers, ParentWe
 from jensen.support.fields import leaves, rebuild
 from jensen.support.machine import STREAM, check_many, check_memory
 from jensen.support.text import keyword, offer, option
+
+if TYPE_CHECKING:
+    from jensen.q_graph.chains.augmented_chains import AugmentedTask
 
 STAGES = 0.1, 0.2, 0.4, 0.7, 1.0
 """Inverse temperatures that burn-in goes through, if chains have no hot copies.
@@ -58,11 +61,20 @@ class ChainPlan(NamedTuple):
         }
 
 
+class ChainEnd(Protocol):
+    """Where a chain is, with its copies at other temperatures."""
+
+    @property
+    def states(self) -> tuple[ChainState, ...]:
+        """The chain itself first."""
+
+
 class SampledChains(NamedTuple):
     """Where the chains are, and their samples."""
 
-    ladders: list[Ladder]
+    ends: list[ChainEnd]
     samples: list[ChainSamples]  # equally many of each chain
+    rest: list[Array]  # what else the rows of each chain hold
     was_stopped: bool
 
 
@@ -164,7 +176,7 @@ class GraphChainTask(Task[Ladder]):
 
 
 def sample_graphs(
-    task: GraphChainTask,
+    task: GraphChainTask | AugmentedTask,
     rng: np.random.Generator,
     *,
     progress: bool = False,
@@ -179,8 +191,9 @@ def sample_graphs(
     checkpoint
         The file to resume from, and the fingerprint of data and settings.
     """
+    any_task: Task[Any] = task
     outcome = run(
-        task,
+        any_task,
         number_streams(rng, task.plan.n_chains),
         name="samples",
         progress=progress,
@@ -192,9 +205,11 @@ def sample_graphs(
             f"stopped before the first sample: burn-in was not over; with "
             f"{keyword('checkpoint')} a run goes on from where it was stopped"
         )
-    ladders = [ladder for ladder in outcome.states if ladder is not None]
-    samples = [from_rows(rows, task.n, task.kind.keeps_orders) for rows in outcome.rows]
-    return SampledChains(ladders, samples, outcome.was_stopped)
+    ends: list[ChainEnd] = [end for end in outcome.states if end is not None]
+    keeps_orders = task.kind.keeps_orders
+    samples = [from_rows(rows, task.n, keeps_orders) for rows in outcome.rows]
+    width = HEAD + task.n * n_words(task.n) + (task.n if keeps_orders else 0)
+    return SampledChains(ends, samples, [r[:, width:] for r in outcome.rows], outcome.was_stopped)
 
 
 def random_order(required: NDArray[np.bool_], rng: np.random.Generator) -> Integers:

@@ -7,7 +7,7 @@ no graph need be drawn for them (`SampledOrders`).
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from jensen.exceptions import GraphError
 from jensen.graphs.linear_extensions import count_linear_extensions
 from jensen.q_graph.chains.graph_chains import GraphChainTask, SampledChains
+from jensen.q_graph.chains.tempering import Ladder
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.posterior.graph_samples import GraphSamples
 from jensen.q_graph.posterior.sampled import ChainRun
@@ -28,6 +29,9 @@ from jensen.support.chain_records import (
 )
 from jensen.support.machine import ordered_map
 from jensen.support.text import for_reader, option
+
+if TYPE_CHECKING:
+    from jensen.q_graph.chains.augmented_chains import AugmentedTask
 
 MOST_ORDERED = 30
 """With more variables, the orders that a graph allows are not counted."""
@@ -49,7 +53,7 @@ def check_weighable(n: int) -> None:
 
 
 def collect_samples(
-    task: GraphChainTask,
+    task: GraphChainTask | AugmentedTask,
     chains: SampledChains,
     scorer: Scorer,
     constraints: Constraints,
@@ -85,12 +89,13 @@ def _order_weights(parents: NDArray[np.uint64]) -> Array:
     return logs[which.reshape(-1)].reshape(n_chains, n_samples)
 
 
-def _count_moves(task: GraphChainTask, chains: SampledChains) -> Counts:
-    found, ladders = {}, chains.ladders
+def _count_moves(task: GraphChainTask | AugmentedTask, chains: SampledChains) -> Counts:
+    found = {}
     for k, name in enumerate(task.kind.moves):
-        cold = [ladder.states[0].moves for ladder in ladders]
+        cold = [end.states[0].moves for end in chains.ends]
         accepted = np.array([moves.accepted[k] for moves in cold])
         found[name] = accepted, np.array([moves.tried[k] for moves in cold])
+    ladders = [end for end in chains.ends if isinstance(end, Ladder)]
     for k in range(task.plan.n_temperatures - 1):
         exchanged = np.array([ladder.exchanged[k] for ladder in ladders])
         # neighbours may change places in every second round
@@ -101,7 +106,7 @@ def _count_moves(task: GraphChainTask, chains: SampledChains) -> Counts:
 
 
 def _outside_share(
-    task: GraphChainTask, parents: NDArray[np.uint64], log_weights: Array | None
+    task: GraphChainTask | AugmentedTask, parents: NDArray[np.uint64], log_weights: Array | None
 ) -> Array:
     """(n,): the share of samples in which a variable has parents that are no candidates."""
     n = task.n
@@ -114,7 +119,9 @@ def _outside_share(
     return np.asarray(np.average(is_outside, axis=0, weights=weights))
 
 
-def _is_unknown(task: GraphChainTask, constraints: Constraints) -> NDArray[np.bool_]:
+def _is_unknown(
+    task: GraphChainTask | AugmentedTask, constraints: Constraints
+) -> NDArray[np.bool_]:
     """(n,): whether parents outside the candidates are allowed, but were not to be tried.
 
     Then nothing is known about their share, which looks like 0.

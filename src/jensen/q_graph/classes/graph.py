@@ -210,3 +210,15 @@ def class_of_matrix(joined: Flags) -> ClassGraph | None:
     given = ClassGraph(parents, children, neighbours, adjacent, parents)
     found = class_of(member(given, range(len(into))))
     return found if np.array_equal(found.matrix, joined) else None
+
+
+def are_equivalent(a: Flags, b: Flags) -> bool:
+    """Whether two graphs are of one Markov equivalence class."""
+    if np.array_equal(a, b):
+        return True
+    if not np.array_equal(a | a.T, b | b.T):
+        return False
+    one, other = (
+        class_of([set_of(np.flatnonzero(up).tolist()) for up in x.T]).matrix for x in (a, b)
+    )
+    return np.array_equal(one, other)

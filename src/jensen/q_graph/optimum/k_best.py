@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from jensen.data import RowSource, Table, as_rows
 from jensen.exceptions import GraphError, JensenError
+from jensen.q_graph.classes.graph import are_equivalent
 from jensen.q_graph.constraints import Constraints, add_prior, read_rules
 from jensen.q_graph.learned_columns import learned_columns
 from jensen.q_graph.methods import check_missing, needs_structural_em
 from jensen.q_graph.optimum.dynamic_programming import IMPOSSIBLE, Edges, family_table, solve
 from jensen.q_graph.posterior.listed import BestGraphs, Scored
 from jensen.q_graph.structural.learning import climb_incomplete
-from jensen.q_graph.structural.structural_em import LAST_SWEEPS, LAST_TOL, are_equivalent
+from jensen.q_graph.structural.structural_em import LAST_SWEEPS, LAST_TOL
 from jensen.q_graph.sums.exact_posterior import exact_posterior
 from jensen.scores.graph_priors import read_prior
 from jensen.scores.make_scorer import make_scorer

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from tqdm import tqdm
 
-from jensen.data import as_table
+from jensen.data import Variable, as_table
 from jensen.exceptions import ImpossibleError, JensenError
 from jensen.q_graph.posterior.answers import AveragedDistribution, AveragedGaussian
 from jensen.q_graph.posterior.estimate import average
@@ -20,7 +20,7 @@ from jensen.q_graph.posterior.predictions import (
     RegressionPredictions,
     TablePredictions,
 )
-from jensen.scores.scorer import HasCounts, HasMoments, Scorer, labels_first, offered
+from jensen.scores.scorer import HasCounts, HasMoments, Scorer, kinds_of, offered
 from jensen.support.machine import ordered_map
 from jensen.support.text import offer
 
@@ -41,7 +41,7 @@ def make_predictions(scorer: Scorer | None) -> Predictions:
         return RegressionPredictions(numbers)
     if states is not None:
         return TablePredictions(states)
-    if scorer is not None and labels_first(scorer):
+    if scorer is not None and kinds_of(scorer):
         raise JensenError(
             "averages over graphs are there for columns of one kind, and these are labels and "
             "numbers: fit a network to post.best, or to graphs of post.samples"
@@ -177,11 +177,7 @@ def query(
     progress: bool = False,
 ) -> AveragedDistribution | AveragedGaussian:
     """P(targets | given, do) = Σ_G w p_G(targets, given | do) / Σ_G w p_G(given | do)."""
-    wanted = _positions(
-        samples.names, "targets", [targets] if isinstance(targets, str) else targets
-    )
-    seen = _positions(samples.names, "given", given or ())
-    done = _positions(samples.names, "do", do or ())
+    wanted, seen, done = read_positions(samples.names, targets, given, do)
     parts = _parts(samples, {*wanted, *seen, *done}, done)
     predictions.prepare(_families_of(samples, parts))
     answers = [
@@ -194,21 +190,46 @@ def query(
             delay=1.0,
         )
     ]
+    return mixed(samples, answers, parts.which, [predictions.variables[v] for v in wanted])
+
+
+def mixed(
+    samples: GraphSamples,
+    answers: Sequence[GraphAnswer],
+    which: NDArray[np.intp],
+    targets: Sequence[Variable],
+) -> AveragedDistribution | AveragedGaussian:
+    """The average of answers, each weighted by how probable it makes what is given.
+
+    Parameters
+    ----------
+    which : (D,)
+        The answer of each distinct graph.
+    """
     log_each = np.array([answer.log_evidence for answer in answers])
     if not (log_each > -np.inf).any():
         raise ImpossibleError(
             f"what is given ({answers[0].condition}) is impossible in every graph"
         )
-    found = average(
-        samples, np.array([a.values for a in answers])[parts.which], log_each[parts.which]
-    )
-    if isinstance(predictions, TablePredictions):
-        variables = tuple(predictions.variables[v] for v in wanted)
+    found = average(samples, np.array([a.values for a in answers])[which], log_each[which])
+    if targets[0].kind == "categorical":
         return AveragedDistribution(
-            variables, found.mean, answers[0].condition, None, found.error, samples.n_distinct
+            tuple(targets), found.mean, answers[0].condition, None, found.error, samples.n_distinct
         )
-    names = tuple(samples.names[v] for v in wanted)
-    return _gaussian(samples, names, answers, log_each, parts, found.error[:, 0])
+    names = tuple(variable.name for variable in targets)
+    return _gaussian(samples, names, answers, log_each, which, found.error[:, 0])
+
+
+def read_positions(
+    names: Sequence[str], targets: str | Sequence[str], given: Given, do: Given
+) -> tuple[list[int], list[int], list[int]]:
+    """The positions of the targets, of what is given and of what is done."""
+    asked = [targets] if isinstance(targets, str) else targets
+    return (
+        _positions(names, "targets", asked),
+        _positions(names, "given", given or ()),
+        _positions(names, "do", do or ()),
+    )
 
 
 def _positions(names: Sequence[str], what: str, chosen: Iterable[str]) -> list[int]:
@@ -251,12 +272,12 @@ def _gaussian(
     names: tuple[str, ...],
     answers: Sequence[GraphAnswer],
     log_each: Array,
-    parts: Parts,
+    which: NDArray[np.intp],
     error: Array,
 ) -> AveragedGaussian:
     """The moments of the mixture: covariances within graphs plus the covariance of the means."""
-    weights = samples.shares * np.exp(log_each - log_each.max())[parts.which]
-    share = np.bincount(parts.which, weights, minlength=len(answers)) / weights.sum()
+    weights = samples.shares * np.exp(log_each - log_each.max())[which]
+    share = np.bincount(which, weights, minlength=len(answers)) / weights.sum()
     means = np.array([a.values[:, 0] for a in answers])
     mean = share @ means
     away = means - mean

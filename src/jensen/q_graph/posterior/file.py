@@ -18,6 +18,7 @@ from jensen.inference.network_files import plain_prior, read_prior
 from jensen.q_graph.posterior.base import StructurePosterior
 from jensen.q_graph.posterior.exact import Draws, ExactPosterior
 from jensen.q_graph.posterior.graph_samples import Array, GraphSamples, bits_of
+from jensen.q_graph.posterior.incomplete import IncompletePosterior
 from jensen.q_graph.posterior.listed import ListedPosterior
 from jensen.q_graph.posterior.sampled import ChainRun, SampledPosterior
 from jensen.q_graph.sums.exact_posterior import MostProbable
@@ -47,6 +48,8 @@ def plain(post: StructurePosterior) -> dict[str, Any]:
     else:
         assert isinstance(post, SampledPosterior)
         document["chains"] = _plain_chains(post)
+    if isinstance(post, IncompletePosterior):
+        document["missing"] = plain_array(post.missing)
     return document
 
 
@@ -54,7 +57,7 @@ def read(head: Checked) -> StructurePosterior:
     """A posterior from a document."""
     members = head.fields(
         {"format", "names", "settings", "best_score", "samples"},
-        {"exact", "chains", "listed", "gaussian_prior"},
+        {"exact", "chains", "listed", "missing", "gaussian_prior"},
     )
     names = tuple(members["names"].texts())
     if not names or list(names) != sorted(set(names)):
@@ -67,7 +70,10 @@ def read(head: Checked) -> StructurePosterior:
         kept = _read_exact(members["exact"], names)
         post = ExactPosterior(kept, settings=choices, samples=samples)
     elif "chains" in members:
-        post = SampledPosterior(_read_chains(members["chains"], samples), settings=choices)
+        chains = _read_chains(members["chains"], samples)
+        post = SampledPosterior(chains, settings=choices)
+        if "missing" in members:
+            post = IncompletePosterior(chains, _read_missing(members["missing"], samples), choices)
     elif "listed" in members:
         post = _read_listed(members["listed"], samples, choices)
     else:
@@ -230,6 +236,13 @@ def _read_shares(value: Checked, n: int) -> Array:
     if len(shares) != n:
         value.fail(f"has {len(shares)} parts, but must have {n}")
     return shares
+
+
+def _read_missing(value: Checked, samples: GraphSamples) -> Array:
+    """What is missing in each sample."""
+    each = next(iter(value.items()), value)
+    width = len(list(next(iter(each.items()), each).items()))
+    return read_array(value, (*samples.which.shape, width))
 
 
 # --- of a list of graphs ---

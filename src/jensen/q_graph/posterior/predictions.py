@@ -173,19 +173,24 @@ class TablePredictions:
 
     def ask(self, network: Network, targets: Any, given: Any, do: Any) -> GraphAnswer:
         """P(targets | given, do) in one network; impossible evidence has the log evidence -inf."""
-        names = [targets] if isinstance(targets, str) else list(targets)
-        wanted = tuple(map(network.index, names))
-        findings = read_findings(network, given, do, wanted)
-        question = find_question(network, form_of(findings, wanted))
-        condition = findings.text(network)
-        try:
-            found = ask(network, question, findings, count=len(wanted) > 1)
-        except ImpossibleError:
-            shape = [network.variables[v].n_states for v in wanted]
-            return GraphAnswer(-np.inf, np.zeros(shape), condition)
-        return GraphAnswer(
-            found.log_evidence, read_answer(question, wanted, found.answers[0]), condition
-        )
+        return ask_tables(network, targets, given, do)
+
+
+def ask_tables(network: Network, targets: Any, given: Any, do: Any) -> GraphAnswer:
+    """P(targets | given, do) in one network; impossible evidence has the log evidence -inf."""
+    names = [targets] if isinstance(targets, str) else list(targets)
+    wanted = tuple(map(network.index, names))
+    findings = read_findings(network, given, do, wanted)
+    question = find_question(network, form_of(findings, wanted))
+    condition = findings.text(network)
+    try:
+        found = ask(network, question, findings, count=len(wanted) > 1)
+    except ImpossibleError:
+        shape = [network.variables[v].n_states for v in wanted]
+        return GraphAnswer(-np.inf, np.zeros(shape), condition)
+    return GraphAnswer(
+        found.log_evidence, read_answer(question, wanted, found.answers[0]), condition
+    )
 
 
 def _concentration(score: Score, family: Sequence[str], counts: Array) -> Any:
@@ -304,7 +309,12 @@ class RegressionPredictions:
 
     def ask(self, network: GaussianNetwork, targets: Any, given: Any, do: Any) -> GraphAnswer:
         """The mean and the covariance of the targets in one network, (k, k + 1)."""
-        found = gaussian_queries.query(network, targets, given, do)
-        log_evidence = gaussian_queries.log_probability(network, given, do) if given else 0.0
-        values = np.column_stack([found.means, found.covariance])
-        return GraphAnswer(log_evidence, values, found.evidence)
+        return ask_regressions(network, targets, given, do)
+
+
+def ask_regressions(network: GaussianNetwork, targets: Any, given: Any, do: Any) -> GraphAnswer:
+    """The mean and the covariance of the targets in one network, (k, k + 1)."""
+    found = gaussian_queries.query(network, targets, given, do)
+    log_evidence = gaussian_queries.log_probability(network, given, do) if given else 0.0
+    values = np.column_stack([found.means, found.covariance])
+    return GraphAnswer(log_evidence, values, found.evidence)

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 from tqdm import tqdm
 
 from jensen.data import Table, as_table
@@ -26,11 +27,11 @@ from jensen.q_graph.constraints import (
 from jensen.q_graph.learned_columns import learned_columns
 from jensen.q_graph.posterior import ExactPosterior, SampledPosterior, StructurePosterior
 from jensen.q_graph.posterior.exact import ExactSums
+from jensen.q_graph.posterior.incomplete import read_holes, sample_holes
 from jensen.q_graph.posterior.model_averages import ScoredTable
 from jensen.q_graph.sums.exact_posterior import exact_posterior
 from jensen.q_graph.sums.known_order import known_order_posterior
 from jensen.scores.graph_priors import ReadPrior, read_prior
-from jensen.scores.registry import Missing
 from jensen.scores.scorer import Scorer, name_of
 from jensen.scores.table_checks import note_columns
 from jensen.support.arguments import as_generator, generator_state
@@ -40,6 +41,7 @@ from jensen.support.fingerprint import fingerprint
 from jensen.support.text import called_here, for_reader, keyword, option, some
 
 Method = Literal["partition", "order", "structure", "exact"]
+MissingRows = Literal["data-augmentation", "available-case", "refuse"]
 
 BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}"
 
@@ -64,7 +66,7 @@ def structure_posterior(
     thin: int | None = None,
     temperatures: int | None = None,
     interventions: Any = None,
-    missing: Missing = "refuse",
+    missing: MissingRows = "data-augmentation",
     prior_network: Any = None,
     random_state: Any = None,
     progress: bool = False,
@@ -79,7 +81,8 @@ def structure_posterior(
     Parameters
     ----------
     table
-        Anything a `Table` can be built from; the order of the columns changes nothing. In graphs of
+        Anything a `Table` can be built from; the order of the columns changes nothing. Values may
+        be missing, see `missing`. In graphs of
         labels and numbers labels have no numbers among their parents: arrows from labels to numbers
         are a convention, so read `post.undirected_probability` there.
     method
@@ -103,8 +106,15 @@ def structure_posterior(
         another prior method="order" corrects it: every sampled graph is weighted by 1 / the number
         of its orders, which is refused beyond 30 variables; `post.convergence` tells the effective
         sample size that is left.
-    equivalent_sample_size, missing, prior_network, **gaussian
+    equivalent_sample_size, prior_network, **gaussian
         As in `jensen.score`.
+    missing
+        What to do where values are missing. "data-augmentation", the default: chains draw graphs,
+        parameters and missing values together, and every answer is averaged over all three. It is
+        for columns of one kind, the methods "partition" and "structure", and scores with a prior
+        ("bdeu", "k2", "bge"). Missing is taken as ignorable (missing at random): that a value is
+        missing tells nothing which the known values do not tell. "refuse", "available-case": as in
+        `jensen.score`.
     max_parents
         The most parents that a variable may have.
     candidates
@@ -175,23 +185,28 @@ def structure_posterior(
     of_score = {
         "score": score,
         "equivalent_sample_size": equivalent_sample_size,
-        "missing": missing,
+        "missing": "refuse" if missing == "data-augmentation" else missing,
         "prior_network": prior_network,
         "interventions": interventions,
         **gaussian,
     }
     way = _read_method(method, known_order)
-    kept = ScoredTable(data, of_score)
-    scorer = kept.scorer()
+    choices = ChainChoices(
+        candidates, outside, n_samples, n_chains, burn_in, thin, temperatures, checkpoint
+    )
+    rows = None
+    if missing == "data-augmentation" and data.n_missing(_variables(data, interventions)):
+        rows = read_holes(table, data, way, of_score, choices)
+        scorer, kept = rows.rows.scorer(rows.rows.begin(np.random.default_rng(0))), None
+    else:
+        kept = ScoredTable(data, of_score)
+        scorer = kept.scorer()
     given = _read_graphs(scorer, way, prior, max_parents, known_order, rules)
     settings = {"method": way, "prior": _plain_prior(given.chosen), "max_parents": max_parents}
     if given.order is not None:
         settings["known_order"] = [scorer.names[v] for v in given.order]
     settings |= {name: value for name, value in of_score.items() if _is_plain(value)}
     settings |= {"score": name_of(scorer), **_notes(data, scorer.names)}
-    choices = ChainChoices(
-        candidates, outside, n_samples, n_chains, burn_in, thin, temperatures, checkpoint
-    )
     if way == "exact":
         choices.refuse_all(known_order is not None)
         with _share_bar("sums", progress) as show:
@@ -200,10 +215,22 @@ def structure_posterior(
         return ExactPosterior(
             exact, scorer, settings, random_state=draws, source=data.source, data=kept
         )
+    if rows is not None:
+        _check_path(checkpoint)
+        settings |= {"missing": missing, "rows": data.select(scorer.names).digest()}
+        prior, allowed = given.read.prior, given.constraints
+        return sample_holes(rows, prior, allowed, choices, settings, random_state, progress)
+    assert kept is not None
     return _sample(kept, scorer, given, choices, settings, random_state, progress)
 
 
-class _Graphs(NamedTuple):
+def _variables(data: Table, interventions: Any) -> list[str]:
+    """The columns that are variables."""
+    of = interventions if isinstance(interventions, str) else None
+    return [name for name in data.names if name != of]
+
+
+class _GraphChoices(NamedTuple):
     """Which graphs there are, and how probable each is before any data are seen."""
 
     chosen: Any  # the prior, as the caller wrote it
@@ -226,7 +253,7 @@ def _read_graphs(
     max_parents: int | None,
     known_order: Any,
     rules: Mapping[str, Any],
-) -> _Graphs:
+) -> _GraphChoices:
     """Read the prior, the constraints and the known order."""
     names = scorer.names
     if prior is None:
@@ -242,20 +269,20 @@ def _read_graphs(
         )
     constraints = restrict(add_certain_edges(names, given, read), scorer)
     if known_order is None:
-        return _Graphs(prior, read, constraints, None)
+        return _GraphChoices(prior, read, constraints, None)
     if read.prior.counts_orders:
         raise GraphError(
             f"{for_reader(f'prior={prior!r}', '--graph-prior order')} counts orders, and with "
             f"{keyword('known_order')} there is one: use another prior"
         )
     order = read_order(names, known_order)
-    return _Graphs(prior, read, follow_order(constraints, names, order), order)
+    return _GraphChoices(prior, read, follow_order(constraints, names, order), order)
 
 
 def _sample(
     kept: ScoredTable,
     scorer: Scorer,
-    given: _Graphs,
+    given: _GraphChoices,
     choices: ChainChoices,
     settings: dict[str, Any],
     random_state: Any,

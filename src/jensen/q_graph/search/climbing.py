@@ -16,13 +16,14 @@ Glover (1989), *Tabu search, part I*, ORSA Journal on Computing 1.
 """
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import DataError
+from jensen.q_graph.classes.graph import are_equivalent
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.search.family_scores import FamilyScores, ScoredFamily, pack_sets
 from jensen.scores.scorer import Scorer
@@ -352,3 +353,24 @@ def perturbed(
         if allowed[u, v] & 1 and not closes and joined[:, v].sum() < constraints.most_parents:
             joined[u, v] = True
     return joined
+
+
+def best_neighbours(
+    scorer: Scorer, joined: Flags, constraints: Constraints, most: int
+) -> Iterator[Flags]:
+    """The graphs of other classes that differ by one edge, the best by their scores first."""
+    if not most:
+        return
+    climber = Climber(scorer, constraints).begin(joined)
+    visited: list[np.uint64] = []
+    while most and (move := climber.best_move(visited, -np.inf, for_nothing=True)) is not None:
+        what, u, v = move
+        near, key = joined.copy(), climber.key ^ climber.keys[u, v]
+        near[u, v] = what == climber.kernels.ADD
+        if what == climber.kernels.TURN:
+            near[v, u] = True
+            key ^= climber.keys[v, u]
+        visited.append(key)
+        if not are_equivalent(near, joined):
+            most -= 1
+            yield near

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.exceptions import FileError
 from jensen.free_energy import AnyState
-from jensen.q_graph.structural.objective import Objective, StructuralRows
+from jensen.q_graph.structural.objective import ClimbResult, Objective, StructuralRows
 from jensen.runs.checkpoint import WAY_OUT, Checkpoint
 from jensen.support.arguments import generator_state, restore_generator
 from jensen.support.fields import pack, record, unpack
-
-if TYPE_CHECKING:
-    from jensen.q_graph.structural.structural_em import ClimbResult
 
 log = logging.getLogger("jensen")
 
@@ -60,8 +57,6 @@ class Journal:
 
     def find(self, name: str, rows: StructuralRows, objective: Objective) -> ClimbResult | None:
         """The finished climb of this name, if the file holds it."""
-        from jensen.q_graph.structural.structural_em import ClimbResult
-
         if name not in self._saved:
             return None
         known = self._saved[name]

@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from jensen.data import RowSource, Table, as_rows
 from jensen.data.column_warnings import warn_of_row_names
-from jensen.exceptions import DataError, JensenError
+from jensen.exceptions import DataError, JensenError, UnboundedError, warn
 from jensen.graphs import DAG, PDAG, as_dag
 from jensen.q_graph import methods
 from jensen.q_graph.classes.graph import class_of, set_of
@@ -21,8 +21,8 @@ from jensen.q_graph.constraints import (
     add_certain_edges,
     as_lists,
     isolate,
+    keep_class,
     plain_choice,
-    put_labels_first,
     read_constraints,
     read_start,
     without_edges_at,
@@ -51,6 +51,7 @@ from jensen.q_graph.structural.structural_em import (
     learn_graph,
 )
 from jensen.q_graph.structural.tables import IncompleteTables
+from jensen.scores.conditional_counts import refuse_orphans
 from jensen.scores.gaussian import read_strength, refuse_prior
 from jensen.scores.graph_priors import read_family_prior
 from jensen.scores.registry import SPECS, check_gaussian_score, check_mixed_score, names_where
@@ -115,10 +116,26 @@ def climb_incomplete(table: RowSource, chosen: Mapping[str, Any]) -> LearnedStru
     journal = Journal(rng, choices.checkpoint, _identity(choices, rows, targets, rng))
     with _watching(choices, data.log_jacobian) as watch:
         task = StructuralTask(
-            data, objective, rules, make_search(choices, names), choices.completion, watch, journal
-        )
-        found = learn_graph(task, start, choices.restarts, journal.rng)
-        return LearnedStructure(task, choices, found, watch(found.best.value))
+            data, objective, rules, make_search(choices, names), choices.completion, watch, journal,
+            unbounded=set(),
+        )  # fmt: skip
+        return LearnedStructure(task, choices, *_learned(task, start, choices.restarts))
+
+
+def _learned(task: StructuralTask, start: Any, restarts: int) -> tuple[LearnedGraph, bool]:
+    """The graph, and whether Ctrl-C was heard; likelihoods without a bound are told."""
+    assert task.journal is not None
+    assert task.unbounded is not None
+    better = option("score", task.rows.first.score)
+    way_out = f"leave out a column, or use {better}, whose prior bounds it"
+    try:
+        found = learn_graph(task, start, restarts, task.journal.rng)
+    except UnboundedError as error:
+        way_out = f"set a lower {bare('max_parents')}, {way_out}"
+        raise UnboundedError(error.what, way_out) from None
+    for what in sorted(task.unbounded)[:1]:
+        warn(f"{what}: no graph has such a family, however close the relation is; {way_out}")
+    return found, task.watch(found.best.value)
 
 
 def _reader(
@@ -127,6 +144,7 @@ def _reader(
     """What reads rows of labels, of numbers or of both."""
     if are_mixed(rows, choices.hidden):
         return read_mixed
+    refuse_orphans([v.name for v in rows.variables if v.kind == "count"], [])
     return read_numbers if are_numbers(rows) else read_labels
 
 
@@ -159,9 +177,14 @@ def average_scorer(table: Any, score: str | None, choices: Mapping[str, Any]) ->
         )
     rows, targets = counted_rows(as_rows(table), choices.get("interventions"))
     warn_of_constant_labels(rows)
+    if any(variable.kind == "count" for variable in rows.variables):
+        raise DataError(
+            f"{option('missing', 'node-average')} is not for declared counts: leave them out of "
+            f"{keyword('counts')}, so that they are numbers"
+        )
     plain = StructuralChoices("hill-climb")
     data, _ = _reader(rows, plain)(rows, targets, plain)
-    return data.average_scorer(node_average_penalty(rows.total_weight))
+    return data.average_scorer(node_average_penalty(data.total_weight))
 
 
 # --- what is climbed ---
@@ -188,7 +211,7 @@ def _objective(
     """The objective, and the constraints with the edges of which a prior is certain."""
     names, score = data.names, choices.score or data.first.score
     if isinstance(data, IncompleteMixed):
-        check_mixed_score(score, names[data.labels[0]], names[data.numbers[0]])
+        check_mixed_score(score, names[data.labels[0]], names[data.values[0]])
     elif isinstance(data, IncompleteNumbers):
         check_gaussian_score(score)
     else:
@@ -205,7 +228,7 @@ def _objective(
     )
     rules, prior = isolate(rules, names, data.isolated), None
     if isinstance(data, IncompleteMixed):
-        rules = put_labels_first(rules, names, data.labels)
+        rules = keep_class(rules, names, data.kinds)
     if choices.prior is not None:
         read = read_family_prior(choices.prior, names)
         rules, prior = add_certain_edges(names, rules, read), read.prior

@@ -20,12 +20,14 @@ from jensen.data.blocks import Block, Units
 from jensen.data.encode import Column
 from jensen.data.number_rows import ColumnSummary, NumberRows, numbers_of, summarise
 from jensen.data.statistics import Coordinates
+from jensen.data.variable import Kind
 from jensen.exceptions import DataError
+from jensen.families.gamma import weak_prior
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.graphs import DAG
 from jensen.inference.completed_cells import (
+    CellParameters,
     CompletedCells,
-    Theta,
     complete_cells,
     expected_moments,
     joined,
@@ -41,18 +43,15 @@ from jensen.models.mixed_starts import MixedStarts
 from jensen.q_graph.method_choices import Completion
 from jensen.q_graph.structural.node_averages import NodeAverages
 from jensen.q_graph.structural.objective import FittedGraph, Flags, Objective
-from jensen.q_graph.structural.tables import concentrations
+from jensen.q_graph.structural.tables import concentrations, constant_price, scorer_of_labels
 from jensen.q_hidden.mixed.cells import MixedMoments, MixedRows
 from jensen.q_hidden.mixed.layout import MixedLayout
-from jensen.scores.categorical import PenalisedLikelihood
-from jensen.scores.categorical_scorer import CategoricalScorer
+from jensen.scores.conditional_counts import ConditionalCounts, WithCounts, check_range
 from jensen.scores.conditional_gaussian import ConditionalGaussian
 from jensen.scores.gaussian import make_bge
 from jensen.scores.graph_priors import with_prior
-from jensen.scores.interventions import PerChild
 from jensen.scores.mixed_scorer import MixedScorer
-from jensen.scores.registry import DEFAULTS, SPECS, UNPENALISED, make_score
-from jensen.scores.row_statistics import RowStatistics
+from jensen.scores.registry import DEFAULTS, SPECS, UNPENALISED
 from jensen.scores.scorer import Scorer
 from jensen.scores.table_checks import constant_columns, refuse_narrow, require_finite
 from jensen.support.fields import add
@@ -100,10 +99,13 @@ class IncompleteMixed:
         prior_parts: Sequence[Any],
     ) -> IncompleteMixed:
         """Put the numbers into coordinates; all graphs read the same rows."""
-        numbers = [v.name for v in variables if v.kind != "categorical"]
-        for name in numbers:
+        numbers = [v.name for v in variables if v.kind == "continuous"]
+        counts = [v.name for v in variables if v.kind == "count"]
+        for name in [*numbers, *counts]:
             if not table.n_seen(name):
                 raise DataError(f"column {name!r} has no value at all: leave it out")
+        for name in counts:
+            check_range(name, table.range_of(name).most)
         require_finite(table, numbers)
         refuse_narrow(table, numbers)
         constant = {numbers[k] for k in constant_columns(table, numbers)}
@@ -118,9 +120,11 @@ class IncompleteMixed:
                 column = Column(column.variable, np.ascontiguousarray(data))
             columns.append(column)
         rows = Table.from_columns(columns, table.weights)
-        summary = summarise(NumberRows.scanned(rows, numbers))
-        means = here.origin + here.unit * summary.mean
-        variances = np.square(here.unit) * summary.variance
+        both = sorted([*numbers, *counts])
+        summary = summarise(NumberRows.scanned(rows, both))
+        own = [both.index(name) for name in numbers]
+        means = here.origin + here.unit * summary.mean[own]
+        variances = np.square(here.unit) * summary.variance[own]
         prior = make_bge(numbers, means, variances, *prior_parts).within(*here)
         varying = tuple(k for k, v in enumerate(variables) if v.name not in constant)
         return cls(rows, variables, varying, here, prior, summary, targets)
@@ -161,10 +165,26 @@ class IncompleteMixed:
         """The variables that are labels, which have no numbers among their parents."""
         return tuple(v for v, each in enumerate(self.variables) if each.kind == "categorical")
 
+    @property
+    def kinds(self) -> tuple[Kind, ...]:
+        """What the variables are, which decides about edges between them."""
+        return tuple(variable.kind for variable in self.variables)
+
     @cached_property
     def numbers(self) -> tuple[int, ...]:
-        """The numbers that vary."""
-        return tuple(v for v in self.varying if v not in self.labels)
+        """The numbers that vary, and are no counts."""
+        return tuple(v for v in self.varying if self.kinds[v] == "continuous")
+
+    @cached_property
+    def values(self) -> tuple[int, ...]:
+        """The numbers that vary, and the counts: the columns of values."""
+        return tuple(v for v in self.varying if self.kinds[v] != "categorical")
+
+    @property
+    def shift(self) -> Array:
+        """What is taken off the columns of values: their means, and of counts nothing."""
+        is_number = [self.kinds[v] == "continuous" for v in self.values]
+        return np.where(is_number, self.summary.mean, 0.0)
 
     @property
     def log_jacobian(self) -> float:
@@ -216,30 +236,31 @@ class IncompleteMixed:
         variables = tuple(self.variables[v] for v in own)
         names = tuple(v.name for v in variables)
         graph = DAG.from_adjacency(joined[np.ix_(own, own)], names)
-        cards = tuple(v.n_states if v.kind == "categorical" else 0 for v in variables)
-        layout = MixedLayout(graph.parent_indices, cards)
-        shift, prior = self.summary.mean, MixedParameters(None, None)
+        layout = MixedLayout.of(graph.parent_indices, variables)
+        shift, prior = self.shift, MixedParameters(None, None)
         if not objective.is_likelihood:
             tables = concentrations(_of_labels(objective), layout.wiring) - 1.0
-            prior = MixedParameters(tables, prior_of_regressions(layout, self.prior, shift))
+            prior = MixedParameters(
+                tables, prior_of_regressions(layout, self.prior, shift, self.summary.mean)
+            )
         hidden = tuple(layout.place[own.index(v)] for v in self.hidden)
         model = MixedRegressionNetwork(layout, prior, graph, variables, shift, hidden)
         targets = None
         if self.targets is not None:
-            place = np.array([*(_place(own, v) for v in range(len(self.names))), -1])
-            targets = place[self.targets]
+            targets = self._places(own)[self.targets]
         found = encode(self.table, layout, names, shift, targets, keep_all=True)
         units = Units((found[0], *found[1]), self.total_weight, is_complete=not found[1])
         return model, units
 
     def _starts(self, model: MixedRegressionNetwork) -> MixedStarts:
         """Random statistics, as fits of a known graph begin with."""
-        rows = NumberRows.scanned(self.table, [self.names[v] for v in self.numbers])
+        rows = NumberRows.scanned(self.table, [self.names[v] for v in self.values])
         gaps = {model.graph.index[x] for x in self.table.n_missing() if x in model.graph.index}
         gaps |= {model.layout.labels[u] for u in model.hidden}
         return MixedStarts.of(
-            model.layout, model.hidden, gaps, self.summary, self.total_weight, rows.values()
-        )
+            model.layout, model.hidden, gaps, self.summary, self.shift, self.total_weight,
+            rows.values(),
+        )  # fmt: skip
 
     def smoothed(self, fitted: FittedGraph) -> MixedMoments:
         """Expected statistics, and those of the prior of labels, so that no count is 0."""
@@ -263,7 +284,7 @@ class IncompleteMixed:
                 if model.layout.cards[v]:
                     at = model.layout.wiring.fam_at[model.layout.place[v] :]
                     tables[at[0] : at[1]] = 0.0
-            theta = Theta(tables, model.layout.forms_of(t.regressions))
+            theta = CellParameters(tables, model.layout.forms_of(t.regressions))
             parts.append(complete_cells(model.layout, names, theta, rows, was_set, rng))
             offsets.append(own)
         return joined(parts, offsets)
@@ -272,8 +293,7 @@ class IncompleteMixed:
         self, layout: MixedLayout, names: Sequence[str]
     ) -> Iterator[tuple[tuple[int, ...], Ints, MixedRows]]:
         """Rows in which the same was set: which node, which rows, and these."""
-        block = Block(self.table, 0, self.n_rows)
-        rows = read_block(block, layout, names, self.summary.mean)
+        rows = read_block(Block(self.table, 0, self.n_rows), layout, names, self.shift)
         targets = np.full(self.n_rows, -1) if self.targets is None else self.targets
         for v in np.unique(targets).tolist():
             own = np.flatnonzero(targets == v)
@@ -286,79 +306,73 @@ class IncompleteMixed:
         own = list(self.varying)
         columns = joined[np.ix_(own, own)].T
         parents = tuple(tuple(np.flatnonzero(column).tolist()) for column in columns)
-        cards = tuple(self.variables[v].n_states if v in self.labels else 0 for v in own)
-        return expected_moments(MixedLayout(parents, cards), completed, self._node_set(completed))
+        layout = MixedLayout.of(parents, [self.variables[v] for v in own])
+        return expected_moments(layout, completed, self._node_set(completed))
 
     def _node_set(self, completed: CompletedCells) -> Ints:
         """(R,): of every completed row the node that was set, -1 if none was."""
         if self.targets is None:
             return np.full(len(completed.weight), -1)
-        place = np.array([*(_place(self.varying, v) for v in range(len(self.names))), -1])
-        return np.asarray(place[self.targets][completed.origin])
+        return self._places(self.varying)[self.targets][completed.origin]
+
+    def _places(self, chosen: Sequence[int]) -> Ints:
+        """Of every variable its place among some, -1 of others, and last of none."""
+        return np.array([*(_place(chosen, v) for v in range(len(self.names))), -1], np.int64)
 
     def scorer(self, objective: Objective, completed: CompletedCells) -> Scorer:
         """Scores of families by completed rows, with the prior of graphs."""
         targets = None if self.targets is None else self.targets[completed.origin]
-        states = self._states(objective, completed, targets)
+        states = scorer_of_labels(
+            [self.variables[v] for v in self.labels], completed.codes, completed.weight,
+            _of_labels(objective),
+            None if targets is None else self._places(self.labels)[targets],
+        )  # fmt: skip
         spec, price = SPECS[objective.score], None
         if objective.is_likelihood:  # a parameter costs the same, whatever was set in some rows
             formula = SPECS[UNPENALISED].load("continuous")
-            price = _constant(objective.amount)
+            price = constant_price(objective.amount)
         else:
             assert spec.parts is not None
             formula = SPECS[spec.parts[1]].load("continuous")(self.prior)
+        codes = [column.astype(np.int64) for column in completed.codes.T]
+        cards = [self.variables[v].n_states for v in self.labels]
+        own = [self.values.index(v) for v in self.numbers]
         given = ConditionalGaussian(
-            completed.values + self.summary.mean,
-            completed.weight,
-            [column.astype(np.int64) for column in completed.codes.T],
-            [self.variables[v].n_states for v in self.labels],
-            formula,
-            price,
-            completed.spreads,
-        )
-        parts = {-1: given}
-        for v in [] if targets is None else sorted(set(targets.tolist()) & set(self.numbers)):
-            parts[v] = given.without(targets == v, self.names[v])
-        plain = MixedScorer(
-            self.variables, states, parts, self.coordinates, self.prior, objective.score,
-            self.isolated, has_units=False,
+            (completed.values + self.shift)[:, own], completed.weight, codes, cards, formula, price,
+            [one._replace(places=np.searchsorted(own, one.places)) for one in completed.spreads],
         )  # fmt: skip
+        parts = {-1: given}
+        was_set = {} if targets is None else {int(v): targets == v for v in np.unique(targets)}
+        for v in [v for v in self.numbers if v in was_set]:
+            parts[v] = given.without(was_set[v], self.names[v])
+        variables = tuple(v for v in self.variables if v.kind != "count")
+        place = [v.name for v in variables]
+        plain: Scorer = MixedScorer(
+            variables, states, parts, self.coordinates, self.prior, objective.score,
+            frozenset(place.index(self.names[v]) for v in self.isolated), has_units=False,
+        )  # fmt: skip
+        if len(variables) < len(self.variables):
+            counts = [v for v in self.values if v not in self.numbers]
+            at = [self.values.index(v) for v in counts]
+            priors = None if objective.is_likelihood else weak_prior(self.summary.mean[at])
+            rows = ConditionalCounts(
+                completed.values[:, at], completed.weight, codes, cards, priors, price
+            )
+            each = {v: rows.without(was_set[v], self.names[v]) for v in counts if v in was_set}
+            plain = WithCounts(self.names, self.kinds, plain, {-1: rows, **each}, objective.score)
         return plain if objective.prior is None else with_prior(plain, objective.prior)
 
-    def _states(
-        self, objective: Objective, completed: CompletedCells, targets: Ints | None
-    ) -> Scorer:
-        """Scores of the labels alone."""
-        variables = [self.variables[v] for v in self.labels]
-        table = Table.from_columns(
-            [
-                Column(variable, np.ascontiguousarray(codes))
-                for variable, codes in zip(variables, completed.codes.T, strict=True)
-            ],
-            completed.weight,
-        )
-        name = _of_labels(objective).score
-        score: Any = PenalisedLikelihood(_constant(objective.amount))
-        if not objective.is_likelihood:
-            score = make_score("bdeu", objective.amount, "refuse", None)
-
-        def make(rows: Table) -> Scorer:
-            return CategoricalScorer(RowStatistics(rows), score, name)
-
-        if targets is None:
-            return make(table)
-        place = np.array([*(_place(self.labels, v) for v in range(len(self.names))), -1])
-        return PerChild.of(table, place[targets], make)
-
     def average_scorer(self, penalty: float) -> Scorer:
-        """Node-average likelihoods: a family reads the rows in which it is known."""
+        """Node-average likelihoods: a family reads the rows in which it is known.
+
+        Counts are numbers there, which is good enough for graphs to begin with.
+        """
         block = Block(self.table, 0, self.n_rows)
         names = [x for x in (self.names[v] for v in self.varying) if x in self.table]
         columns = dict(zip(names, numbers_of(block, names).T, strict=True))
         log_unit = float(np.log(self.coordinates.unit).sum())
-        return NodeAverages.of(
-            self.variables, columns, block.weights, self.targets, penalty, log_unit
-        )
+        own = self.variables, columns, block.weights, self.targets
+        return NodeAverages.of(*own, penalty, log_unit)
 
 
 def _of_labels(objective: Objective) -> Objective:
@@ -371,8 +385,7 @@ def _of_labels(objective: Objective) -> Objective:
 def _n_parameters(layout: MixedLayout) -> float:
     cards = layout.wiring.cards
     tables = float(np.sum(np.diff(layout.wiring.fam_at) * (1.0 - 1.0 / np.maximum(cards, 1))))
-    pairs = zip(layout.n_configs, layout.n_members, strict=True)
-    return tables + float(sum(k * n for k, n in pairs))
+    return tables + float(sum(layout.n_kept))
 
 
 def _place(places: Sequence[int], v: int) -> int:
@@ -385,7 +398,3 @@ def _coordinates(table: Table, names: Sequence[str]) -> Coordinates:
     exponents = np.frexp([each.most - each.least for each in ranges])[1]
     origin = np.array([each.least for each in ranges], np.float64)
     return Coordinates(origin, np.ldexp(1.0, np.clip(exponents, -1000, 1000)))
-
-
-def _constant(amount: float) -> Any:
-    return lambda weight: amount

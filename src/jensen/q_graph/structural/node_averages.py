@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.special import xlogy
 
 from jensen.data import Variable
+from jensen.data.variable import Kind
 from jensen.families import schur
 
 Array = NDArray[np.float64]
@@ -76,9 +77,10 @@ class NodeAverages:
         return frozenset(v for v, (column, card) in enumerate(pairs) if not (len(column) or card))
 
     @property
-    def labels_first(self) -> tuple[int, ...]:
-        """The labels, if there are numbers too."""
-        return tuple(v for v, card in enumerate(self.cards) if card) if 0 in self.cards else ()
+    def kinds(self) -> tuple[Kind, ...]:
+        """What each variable is, if there are labels and numbers."""
+        found: list[Kind] = ["categorical" if card else "continuous" for card in self.cards]
+        return tuple(found) if 0 in self.cards and any(self.cards) else ()
 
     def unitless(self) -> NodeAverages:
         """These scores, which are of numbers in units of their own."""

@@ -20,11 +20,11 @@ from jensen.data import Table, Variable
 from jensen.data.blocks import Units
 from jensen.data.number_rows import NumberRows, summarise
 from jensen.data.statistics import Coordinates, Moments, spread
-from jensen.exceptions import DataError
+from jensen.exceptions import DataError, UnboundedError
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.graphs import DAG
 from jensen.models.gaussian_network import (
-    CellUnit,
+    PatternUnit,
     RegressionNetwork,
     Regressions,
     encode,
@@ -158,8 +158,8 @@ class IncompleteNumbers:
         self, objective: Objective, joined: Flags, start: Any, *, max_iter: int, tol: float
     ) -> FittedGraph:
         """Fit the regressions of a graph, from statistics or from what the known cells suggest."""
-        model = self._model(joined, has_prior=not objective.is_likelihood)
-        squares = self._known() if isinstance(start, np.random.Generator) else start
+        model = self.model(joined, has_prior=not objective.is_likelihood)
+        squares = self.suggested() if isinstance(start, np.random.Generator) else start
         stats = model.blank
         for target, own in zip(self.sets, squares, strict=True):
             stats = add(stats, model.stats_of(own, target))
@@ -180,14 +180,14 @@ class IncompleteNumbers:
         self, objective: Objective, joined: Flags, state: free_energy.AnyState, trace: list[float]
     ) -> FittedGraph:
         """A fit of which a file held the state and J by sweep."""
-        model = self._model(joined, has_prior=not objective.is_likelihood)
+        model = self.model(joined, has_prior=not objective.is_likelihood)
         return FittedGraph(joined, model, self.units, state, trace)
 
     def smoothed(self, fitted: FittedGraph) -> Array:
         """Expected statistics as they are: they have no zeros at which EM would stay."""
         at = fitted.model.potentials(fitted.state.t)
 
-        def visit(number: int, unit: CellUnit, kept: None) -> tuple[Array, None]:
+        def visit(number: int, unit: PatternUnit, kept: None) -> tuple[Array, None]:
             return exact(at(unit), None, None).moments, None
 
         found = np.zeros((len(self.sets), *2 * (len(self.varying) + 1,)))
@@ -231,7 +231,7 @@ class IncompleteNumbers:
         log_unit = float(np.log(self.coordinates.unit[list(self.varying)]).sum())
         return NodeAverages.of(variables, columns, self.rows.weights(), targets, penalty, log_unit)
 
-    def _model(self, joined: Flags, *, has_prior: bool) -> RegressionNetwork:
+    def model(self, joined: Flags, *, has_prior: bool) -> RegressionNetwork:
         """The model of the columns that vary."""
         own, names = list(self.varying), tuple(self.names[v] for v in self.varying)
         graph = DAG.from_adjacency(joined[np.ix_(own, own)], names)
@@ -241,7 +241,7 @@ class IncompleteNumbers:
             prior = make_prior(held, graph.parent_indices, self.shift)
         return RegressionNetwork(names, graph.parent_indices, prior, graph, self.shift, held)
 
-    def _known(self) -> Array:
+    def suggested(self) -> Array:
         """Statistics as the known cells suggest them, the same in proportion for each set."""
         found, n = summarise(self.rows, covariance=True), len(self.varying)
         shape = np.zeros((n + 1, n + 1))
@@ -282,11 +282,11 @@ def _naming_collapse(model: RegressionNetwork, *, is_possible: bool) -> Iterator
     except (ArithmeticError, DataError) as error:
         if not is_possible or (isinstance(error, ArithmeticError) and precision.max() < COLLAPSED):
             raise
-        raise DataError(
+        raise UnboundedError(
             f"the likelihood of {model.names[int(precision.argmax())]!r} has no bound: in the rows "
             f"that show it with all of its parents it is a linear function of them, or these rows "
-            f"are too few; set a lower max_parents, leave out a column, or use the score "
-            f"{DEFAULTS['continuous']!r}"
+            f"are too few",
+            "leave out a column",
         ) from None
 
 

@@ -66,6 +66,17 @@ class FittedGraph(NamedTuple):
         return self.trace[-1]
 
 
+class ClimbResult(NamedTuple):
+    """Where a climb ended."""
+
+    best: FittedGraph
+    trace: list[float]  # J at every sweep of the objective
+    n_steps: int  # changes of the graph
+    n_refused: int  # graphs that were proposed and not taken
+    n_scored: int  # families that the searches scored
+    is_exact: bool  # whether no search saw draws
+
+
 class Completed(Protocol):
     """q(h) of all rows, from which any family can be scored."""
 

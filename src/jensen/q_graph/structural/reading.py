@@ -124,6 +124,7 @@ def _with_all(
     if targets is not None:
         targets = np.array([*map(names.index, columns), -1], np.int64)[targets]
         _refuse_unknown_settings(rows, names, targets)
+    rows, targets = without_blank(rows, targets)
     return rows, variables, targets, indicators
 
 
@@ -135,9 +136,25 @@ def read_numbers(
     indicators = tuple[str, ...]()
     if choices.missing_indicators:
         rows, _, targets, indicators = _with_all(rows, targets, choices)
-    elif targets is not None:
-        _refuse_unknown_settings(rows, sorted(rows.names), targets)
+    else:
+        if targets is not None:
+            _refuse_unknown_settings(rows, sorted(rows.names), targets)
+        rows, targets = without_blank(rows, targets)
     return IncompleteNumbers.of(rows, targets, choices.prior_parts), indicators
+
+
+def without_blank(table: Table, targets: Ints | None) -> tuple[Table, Ints | None]:
+    """The rows that show a value at least.
+
+    Under every graph the others have probability 1. Completed they would lower the bound of VB,
+    which holds what they might have been while the graph moves.
+    """
+    shows = np.zeros(table.n_rows, bool)
+    for name in table.names:
+        shows |= ~table.column(name).missing()
+    if shows.all() or not shows.any():
+        return table, targets
+    return table.take(shows), None if targets is None else targets[shows]
 
 
 def all_variables(table: Table, hidden: Mapping[str, Any]) -> tuple[Variable, ...]:

@@ -1,4 +1,4 @@
-"""Graphs from which structural EM begins, learned from the known cells alone."""
+"""Where structural EM begins: graphs of the known cells alone, draws, and graphs it has found."""
 
 from __future__ import annotations
 
@@ -8,12 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.q_graph.constraints import Constraints
+from jensen.q_graph.search.climbing import perturbed
+from jensen.q_graph.structural.objective import ClimbResult, FittedGraph
 
 if TYPE_CHECKING:
     from jensen.q_graph.structural.structural_em import StructuralTask
 
 Flags = NDArray[np.bool_]
 Array = NDArray[np.float64]
+
+DROPPED = 0.25, 0.85
+"""The least and the largest share of its edges that a graph loses before it is climbed again."""
 
 
 def start_graphs(task: StructuralTask) -> dict[str, Flags]:
@@ -98,3 +103,33 @@ def _may_add(joined: Flags, a: int, b: int, rules: Constraints) -> bool:
         below |= new
         fresh += new
     return a not in below
+
+
+# --- climbs that begin elsewhere ---
+
+
+def climb_from_draws(task: StructuralTask, tree: Flags, rng: np.random.Generator) -> ClimbResult:
+    """A climb that begins where draws lead."""
+    drawn = task.climb(tree, rng, rng, "draw").best
+    return task.climb_one(
+        task.objective, drawn.joined, task.rows.smoothed(drawn), rng, task.completion
+    )
+
+
+def climb_again(
+    task: StructuralTask, best: FittedGraph, rng: np.random.Generator, *, afresh: bool
+) -> ClimbResult:
+    """A climb from a graph without a share of its edges, and with q(h) of that graph.
+
+    Added edges are removed again at once, but what was removed may return in another way. Or
+    afresh, after random changes and with random parameters: q(h) of a graph leads back to it where
+    rows are few.
+    """
+    if afresh:
+        n_moves = max(4, int(best.joined.sum()) // 2)
+        joined = perturbed(best.joined, task.constraints, n_moves, rng)
+        return task.climb(joined, rng, rng, task.completion)
+    may_drop = task.constraints.allowed & 2 > 0
+    joined = best.joined & ~(may_drop & (rng.random(best.joined.shape) < rng.uniform(*DROPPED)))
+    start = task.rows.statistics(task.rows.complete(best, "exact", rng), joined)
+    return task.climb(joined, start, rng, task.completion)

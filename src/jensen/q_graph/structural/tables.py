@@ -1,6 +1,6 @@
 """Rows of labels with holes for structural EM: fitted networks, expected counts, their scores."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from jensen import free_energy, q_hidden
 from jensen.data import Table, Variable
 from jensen.data.blocks import Units
+from jensen.data.encode import Column
 from jensen.families import inner, log_evidence
 from jensen.free_energy import Fit, State
 from jensen.graphs import DAG
@@ -33,8 +34,12 @@ from jensen.models.discrete_network import (
 )
 from jensen.q_graph.method_choices import Completion
 from jensen.q_graph.structural.objective import FittedGraph, Flags, Objective
+from jensen.scores.categorical import PenalisedLikelihood
+from jensen.scores.categorical_scorer import CategoricalScorer
 from jensen.scores.graph_priors import with_prior
-from jensen.scores.registry import DEFAULTS, SPECS
+from jensen.scores.interventions import PerChild
+from jensen.scores.registry import DEFAULTS, SPECS, make_score
+from jensen.scores.row_statistics import RowStatistics
 from jensen.scores.scorer import Scorer
 from jensen.support.tree_records import Wiring
 
@@ -329,3 +334,29 @@ class CompletedScorer:
     def _remember(self, child: int, parents: Sequence[int], own: Array) -> None:
         self._counted.clear()
         self._counted[child, tuple(parents)] = own
+
+
+def scorer_of_labels(
+    variables: Sequence[Variable],
+    codes: NDArray[np.int32],
+    weight: Array,
+    objective: Objective,
+    targets: NDArray[np.int64] | None,
+) -> Scorer:
+    """Scores of labels by completed rows, beside which there are numbers; targets among them."""
+    pairs = zip(variables, codes.T, strict=True)
+    columns = [Column(variable, np.ascontiguousarray(own)) for variable, own in pairs]
+    score: Any = PenalisedLikelihood(constant_price(objective.amount))
+    if not objective.is_likelihood:
+        score = make_score("bdeu", objective.amount, "refuse", None)
+
+    def make(rows: Table) -> Scorer:
+        return CategoricalScorer(RowStatistics(rows), score, objective.score)
+
+    table = Table.from_columns(columns, weight)
+    return make(table) if targets is None else PerChild.of(table, targets, make)
+
+
+def constant_price(amount: float) -> Callable[[float], float]:
+    """A penalty that is the same for any weight of rows."""
+    return lambda weight: amount

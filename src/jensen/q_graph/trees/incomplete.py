@@ -12,14 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table
-from jensen.exceptions import DataError
+from jensen.data.counting import counts_as_numbers
+from jensen.exceptions import DataError, UnboundedError
+from jensen.q_graph.classes.graph import are_equivalent
 from jensen.q_graph.constraints import Constraints, read_constraints
 from jensen.q_graph.info import StructuralInfo
 from jensen.q_graph.structural.mixed import IncompleteMixed
 from jensen.q_graph.structural.numbers import IncompleteNumbers
-from jensen.q_graph.structural.objective import FittedGraph, Flags, Objective, StructuralRows
+from jensen.q_graph.structural.objective import (
+    ClimbResult,
+    FittedGraph,
+    Flags,
+    Objective,
+    StructuralRows,
+)
 from jensen.q_graph.structural.reading import all_variables, are_mixed, are_numbers
-from jensen.q_graph.structural.structural_em import ClimbResult, StructuralTask, are_equivalent
+from jensen.q_graph.structural.structural_em import StructuralTask
 from jensen.q_graph.structural.tables import IncompleteTables
 from jensen.q_graph.trees.spanning import all_edges, parents_from, paying_edges, spanning_tree
 from jensen.scores.registry import UNPENALISED, penalty_of
@@ -86,9 +94,12 @@ def tree_of_incomplete(table: Table, penalty: str | None) -> LearnedTree:
             data, objective, read_constraints(data.names), search, "exact",
             lambda value: stop.is_set(), all_graphs=False,
         )  # fmt: skip
-        climbs = _climb(task, stages, rng)
-        best = max((climb.best for climb in climbs.values()), key=lambda one: one.value)
-        fitted, trace = _settle(task, best, rng)
+        try:
+            climbs = _climb(task, stages, rng)
+            best = max((climb.best for climb in climbs.values()), key=lambda one: one.value)
+            fitted, trace = _settle(task, best, rng)
+        except UnboundedError as error:
+            raise UnboundedError(error.what, "leave out a column") from None
         interrupted = stop.is_set()
     is_exact, units = all(climb.is_exact for climb in climbs.values()), data.log_jacobian
     info = StructuralInfo(
@@ -102,7 +113,8 @@ def tree_of_incomplete(table: Table, penalty: str | None) -> LearnedTree:
 
 
 def _read(rows: Table) -> StructuralRows:
-    """The rows, as structural EM reads them."""
+    """The rows, as structural EM reads them; counts are numbers in a tree."""
+    rows = counts_as_numbers(rows, keep_declared=False)
     if are_numbers(rows):
         return IncompleteNumbers.of(rows, None, [None] * 4)
     variables = all_variables(rows, {})

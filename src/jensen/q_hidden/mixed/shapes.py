@@ -97,11 +97,12 @@ class Shapes:
     def _analyse(self, missing: NDArray[np.bool_], was_set: frozenset[int], asked: Asked) -> Shape:
         layout = self.layout
         hidden, families = set[int](), list[int]()
+        wanted = asked.nodes & layout.counts  # counts whose parents are asked for in their place
         for v in layout.children_first:
             is_missing = bool(missing[v])
             below = (u for u in layout.children[v] if u not in was_set)
-            shows = any(not missing[u] or u in hidden for u in below)
-            if is_missing and not shows and v not in asked.nodes:
+            shows = any(not missing[u] or u in hidden or u in wanted for u in below)
+            if is_missing and (v in layout.counts or not (shows or v in asked.nodes)):
                 continue
             if is_missing:
                 hidden.add(v)

@@ -50,7 +50,7 @@ class SplitProblems(NamedTuple):
     of_row: Ints
 
 
-class _Part(NamedTuple):
+class _SplitRows(NamedTuple):
     """The sub-problems of a block of rows."""
 
     row_end: Ints
@@ -234,11 +234,11 @@ def hidden_sets(wiring: Wiring, hidden: Sequence[int]) -> tuple[Entries, Ints, I
     return entries, begin + 1, begin + 1 + entries[begin]
 
 
-def _split(rows: Entries, weights: Weights, wiring: Wiring) -> _Part:
+def _split(rows: Entries, weights: Weights, wiring: Wiring) -> _SplitRows:
     row_end, entries, begin, end = _write_problems(rows, wiring)
     lists = InternedLists()
     numbers = lists.number(entries, begin, end)
-    return _Part(row_end, numbers, lists, np.repeat(weights, np.diff(row_end, prepend=0)))
+    return _SplitRows(row_end, numbers, lists, np.repeat(weights, np.diff(row_end, prepend=0)))
 
 
 def _write_problems(rows: Entries, wiring: Wiring) -> tuple[Ints, Entries, Ints, Ints]:

@@ -1,7 +1,6 @@
-"""Make the emission of some columns from a summary of their rows, and derive others from it.
+"""Emissions derived from others: with fewer states, a part held at known values, or masks.
 
-Derived emissions have fewer states, a part held at known values, or masks; `draw_predictive` draws
-rows from the predictive distributions of the states.
+`draw_predictive` draws rows from the predictive distributions of the states.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,74 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data.number_rows import ColumnSummary, NumberRows, summarise
-from jensen.data.variable import Variable
-from jensen.models.emissions.kinds import Array, Chosen, PriorParts, States
+from jensen.data.number_rows import NumberRows
+from jensen.models.emissions.kinds import Array, States
 from jensen.models.emissions.product import (
-    ProductEmission,
     joined_records,
     parts_of,
     records_of,
     with_parts,
 )
-from jensen.models.emissions.registry import EMISSIONS, EmissionRecord, record_of
+from jensen.models.emissions.registry import EMISSIONS, record_of
 
 Mask = NDArray[np.bool_]
-
-
-def summary_for(
-    records: Sequence[EmissionRecord],
-    rows: NumberRows,
-    prior_parts: PriorParts,
-    covariance: str,
-) -> ColumnSummary:
-    """As much of rows as these emissions are made from under a prior in words."""
-    if not any(record.reads_rows for record in records):
-        return ColumnSummary.at(np.zeros(rows.n_columns))
-    is_asked = prior_parts is not None and prior_parts.get("scale") is None
-    is_matrix = covariance in ("full", "tied") and any(record.has_spread for record in records)
-    return summarise(rows, covariance=is_asked and is_matrix)
-
-
-def make_emission(
-    record: EmissionRecord,
-    n_states: int,
-    columns: ColumnSummary,
-    prior_parts: PriorParts,
-    *,
-    covariance: str = "full",
-    variables: Sequence[Variable] = (),
-) -> Any:
-    """The emission of columns that are all of one kind; `variables` are those with labels.
-
-    Columns of labels are emissions by themselves, known by their names where there are several.
-    """
-    if not record.has_labels:
-        return record.kind.make(n_states, columns, prior_parts, Chosen(covariance))
-    if len(variables) > 1:
-        return make_columns([record] * len(variables), variables, n_states, columns, prior_parts)
-    return record.kind.make(n_states, columns, prior_parts, Chosen(labels=variables[0].states))
-
-
-def make_columns(
-    records: Sequence[EmissionRecord],
-    variables: Sequence[Variable],
-    n_states: int,
-    columns: ColumnSummary,
-    prior_parts: PriorParts,
-) -> ProductEmission:
-    """The emission of columns that may be of different kinds, known by their names."""
-    parts = tuple(
-        record.kind.make(n_states, columns.of([i]), prior_parts, chosen_of(variable))
-        for i, (record, variable) in enumerate(zip(records, variables, strict=True))
-    )
-    places = tuple(np.array([i]) for i in range(len(parts)))
-    return ProductEmission(parts, places, tuple(variable.name for variable in variables))
-
-
-def chosen_of(variable: Variable) -> Chosen:
-    """What is known of one column of a table."""
-    return Chosen("diagonal", variable.states)
 
 
 def completed(named: Mapping[str, Any], emission: Any, rows: NumberRows) -> Mapping[str, Any]:

@@ -1,0 +1,328 @@
+"""Rows with holes as chains over graphs need them: parameters drawn from them, and what is missing.
+
+Missing is ignorable: that a value is missing tells nothing which the known values do not tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen import q_hidden, q_theta
+from jensen.data import Table, Variable
+from jensen.data.encode import Column, smallest_code_type
+from jensen.exceptions import DataError, JensenError
+from jensen.families.dirichlet import SegmentedDirichlet
+from jensen.graphs import DAG
+from jensen.graphs.indexed_graph import wire
+from jensen.inference.fitted import FittedNetwork
+from jensen.inference.gaussian_network import GaussianNetwork
+from jensen.inference.network import Network
+from jensen.inference.regression import LinearRegression
+from jensen.models.discrete_network import complete_counts
+from jensen.models.gaussian_network import RegressionNetwork, Regressions
+from jensen.q_graph.structural.numbers import ExpectedSquares, IncompleteNumbers
+from jensen.q_graph.structural.objective import Flags, Objective
+from jensen.q_graph.structural.reading import NO_MEANING, are_mixed, are_numbers, counted_rows
+from jensen.q_graph.structural.tables import concentrations
+from jensen.q_hidden.trees import run
+from jensen.q_hidden.trees.plans import plans_of
+from jensen.q_hidden.trees.problems import HiddenRows
+from jensen.scores.gaussian import read_strength
+from jensen.scores.interventions import WasSet
+from jensen.scores.make_scorer import scorer_of
+from jensen.scores.registry import DEFAULTS, PARTS, SPECS, check_gaussian_score, make_score
+from jensen.scores.scorer import Scorer
+from jensen.support.fields import add
+from jensen.support.machine import check_memory
+from jensen.support.text import either, keyword, option
+from jensen.support.tree_records import Wiring
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+
+
+class AugmentedRows(Protocol):
+    """Incomplete rows of one kind; what is missing is known by an array."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables, sorted."""
+
+    @property
+    def width(self) -> int:
+        """How many numbers tell what is missing."""
+
+    def begin(self, rng: np.random.Generator) -> Array:
+        """Missing values that fit every graph."""
+
+    def scorer(self, missing: Array) -> Scorer:
+        """Log p(rows | G), family by family, of the completed rows."""
+
+    def draw(self, joined: Flags, missing: Array, rng: np.random.Generator) -> Array:
+        """Draw θ | G and the completed rows, then what is missing | θ, G, jointly in every row."""
+
+    def network(self, joined: Flags, missing: Array, rng: np.random.Generator) -> FittedNetwork:
+        """A network of G with parameters that are drawn given the completed rows."""
+
+
+def read_rows(
+    table: Table,
+    score: str | None = None,
+    equivalent_sample_size: float | None = None,
+    interventions: Any = None,
+    **numbers: Any,
+) -> AugmentedRows:
+    """Rows with holes, of labels or of numbers; other choices and other rows are refused."""
+    rows, targets = counted_rows(table, interventions)
+    rows, targets = _single(rows, targets)
+    if are_mixed(rows, None):
+        raise DataError(
+            "the posterior over graphs of labels and numbers together needs complete rows: make "
+            "states of the numbers with jn.discretize, or complete the rows (net.impute)"
+        )
+    if are_numbers(rows):
+        chosen = read_strength(numbers)
+        check_gaussian_score(score or DEFAULTS["continuous"])
+        _require_prior(score or DEFAULTS["continuous"])
+        data = IncompleteNumbers.of(rows, targets, [chosen.get(part) for part in PARTS])
+        return AugmentedNumbers(data, Objective(DEFAULTS["continuous"], 1.0))
+    for name in numbers:
+        raise DataError(NO_MEANING.format(keyword(name), "labels"))
+    chosen_score = score or DEFAULTS["categorical"]
+    make_score(chosen_score, equivalent_sample_size)  # refuses what it does not take
+    _require_prior(chosen_score)
+    for name in rows.names:
+        if not rows.n_seen(name):
+            raise DataError(f"column {name!r} has no value at all: leave it out")
+    size = 1.0 if equivalent_sample_size is None else float(equivalent_sample_size)
+    return AugmentedTables(rows, targets, Objective(chosen_score, size))
+
+
+def _single(rows: Table, targets: WasSet) -> tuple[Table, WasSet]:
+    """Rows that count once each."""
+    if rows.weights is None:
+        return rows, targets
+    if (rows.weights % 1.0).any():
+        raise DataError(
+            "what is missing is drawn row by row, so weights must be whole numbers: leave them out"
+        )
+    times = rows.weights.astype(np.int64)
+    check_memory(8.0 * times.sum() * len(rows.names), f"{times.sum():,} rows", "take fewer rows")
+    again = np.repeat(np.arange(rows.n_rows), times)
+    return rows.take(again).with_weights(None), None if targets is None else targets[again]
+
+
+def _require_prior(score: str) -> None:
+    """Refuse scores without a prior from which parameters could be drawn."""
+    spec = SPECS.get(score)
+    if spec is None or not (spec.prior in ("everywhere", "one each") or spec.has_joint_prior):
+        known = [x for x, s in SPECS.items() if s.prior in ("everywhere", "one each")]
+        raise JensenError(
+            f"{option('score', score)}: where values are missing, parameters are drawn from their "
+            f"posterior, and only {either(map(repr, (*known, DEFAULTS['continuous'])))} have a "
+            f"prior to draw from; choose one of them, or learn one graph with learn_structure"
+        )
+
+
+class AugmentedTables:
+    """Rows of labels; implements `AugmentedRows`. What is missing is a code for every cell.
+
+    Parameters
+    ----------
+    table
+        Rows that count once each.
+    was_set
+        The variable that was set in each row, by its position among the names; -1: none.
+    objective
+        The score, which has a Dirichlet prior.
+    """
+
+    def __init__(self, table: Table, was_set: WasSet, objective: Objective) -> None:
+        self.names = tuple(sorted(table.names))
+        self.variables: tuple[Variable, ...] = tuple(map(table.variable, self.names))
+        self.cards = np.array([v.n_states for v in self.variables])
+        self._was_set, self._objective = was_set, objective
+        codes = np.stack([table.column(name).data.astype(np.int32) for name in self.names], 1)
+        self._codes = np.where(codes == self.cards, np.int32(-1), codes)
+        self._holes = np.nonzero(self._codes < 0)
+        self.width = len(self._holes[0])
+
+    def begin(self, rng: np.random.Generator) -> Array:
+        """Draw every cell by how often the states of its column are seen."""
+        found = np.empty(self.width)
+        for v, card in enumerate(self.cards.tolist()):
+            column = self._codes[:, v]
+            seen = np.bincount(column[column >= 0], minlength=card) + 1.0
+            here = self._holes[1] == v
+            found[here] = rng.choice(card, int(here.sum()), p=seen / seen.sum())
+        return found
+
+    def completed(self, missing: Array) -> Table:
+        """The rows with these values in the place of the missing ones."""
+        codes = self._codes.copy()
+        codes[self._holes] = missing
+        columns = zip(self.variables, codes.T, strict=True)
+        return Table.from_columns(
+            Column(v, codes.astype(smallest_code_type(v.n_states))) for v, codes in columns
+        )
+
+    def scorer(self, missing: Array) -> Scorer:
+        """See `AugmentedRows`."""
+        score = self._objective.score
+        size = self._objective.amount if SPECS[score].has_sample_size else None
+        rows = self.completed(missing)
+        return scorer_of(rows, self._was_set, score, equivalent_sample_size=size)
+
+    def draw(self, joined: Flags, missing: Array, rng: np.random.Generator) -> Array:
+        """See `AugmentedRows`."""
+        wiring, tables = self._parameters(joined, missing, rng)
+        codes = self._codes.copy()
+        for target, rows in self._groups:
+            here = tables
+            if target >= 0:  # its own table has no say where it was set
+                here = tables.copy()
+                here[wiring.fam_at[target] : wiring.fam_at[target + 1]] = 0.0
+            codes[rows] = _fill(codes[rows], wiring, self.names, here, rng)
+        return codes[self._holes].astype(np.float64)
+
+    def network(self, joined: Flags, missing: Array, rng: np.random.Generator) -> Network:
+        """See `AugmentedRows`."""
+        _, tables = self._parameters(joined, missing, rng)
+        return Network(DAG.from_adjacency(joined, self.names), self.variables, np.exp(tables))
+
+    def _parameters(
+        self, joined: Flags, missing: Array, rng: np.random.Generator
+    ) -> tuple[Wiring, Array]:
+        """Log tables that are drawn given the completed rows."""
+        parents = [tuple(np.flatnonzero(column).tolist()) for column in joined.T]
+        wiring = wire(parents, self.cards.tolist())
+        table, counts = self.completed(missing), np.zeros(int(wiring.fam_at[-1]))
+        for target, rows in self._all_groups:
+            own = complete_counts(table.take(rows), self.names, wiring)
+            if target >= 0:
+                own[wiring.fam_at[target] : wiring.fam_at[target + 1]] = 0.0
+            counts += own
+        family = SegmentedDirichlet(wiring.row_lengths())
+        eta = concentrations(self._objective, wiring) - 1.0 + counts
+        return wiring, family.sample_stats(eta, rng)
+
+    @cached_property
+    def _all_groups(self) -> tuple[tuple[int, NDArray[np.intp]], ...]:
+        """The variables that were set, and the rows in which they were."""
+        if self._was_set is None:
+            return ((-1, np.arange(len(self._codes))),)
+        each = np.unique(self._was_set).tolist()
+        return tuple((v, np.flatnonzero(self._was_set == v)) for v in each)
+
+    @cached_property
+    def _groups(self) -> tuple[tuple[int, NDArray[np.intp]], ...]:
+        """The same for rows that miss something."""
+        holes = np.any(self._codes < 0, axis=1)
+        groups = ((v, rows[holes[rows]]) for v, rows in self._all_groups)
+        return tuple((v, rows) for v, rows in groups if len(rows))
+
+
+def _fill(
+    codes: Codes, wiring: Wiring, names: Sequence[str], log_tables: Array, rng: np.random.Generator
+) -> Codes:
+    """Draw the missing codes (-1) of every row, each row by itself and jointly."""
+
+    def read(part: slice) -> tuple[Codes, Array]:
+        return codes[part], np.ones(len(codes[part]))
+
+    rows = HiddenRows(plans_of(wiring, names), [slice(None)], read)
+    split = rows.split
+    times = np.bincount(rows.of_row, minlength=len(rows.begin))  # a draw for every row
+    _, at, states = run.drawn_states(log_tables, split.sets.program, split.problems, times, rng)
+    found, row_of = codes.copy(), np.repeat(np.arange(len(codes)), _lengths(rows.row_end))
+    order = np.argsort(rows.of_row, kind="stable")  # sub-problem by sub-problem
+    problem = rows.of_row[order]
+    first = np.cumsum(times) - times
+    number = np.arange(len(order)) - first[problem]
+    size = rows.end - rows.begin
+    for k in range(int(size.max(initial=0))):
+        there = k < size[problem]
+        own = problem[there]
+        members = rows.entries[rows.begin[own] + k]
+        found[row_of[order[there]], members] = states[at[own] + number[there] * size[own] + k]
+    return found
+
+
+def _lengths(ends: Ints) -> Ints:
+    return np.diff(ends, prepend=0)
+
+
+class AugmentedNumbers(NamedTuple):
+    """Rows of numbers; implements `AugmentedRows`. What is missing is known by Σ z zᵀ of all rows.
+
+    The rows enter scores and parameters by these sums alone, so no missing number need be kept.
+    """
+
+    data: IncompleteNumbers
+    objective: Objective
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The variables, sorted."""
+        return self.data.names
+
+    @property
+    def width(self) -> int:
+        """The sums of every set of rows."""
+        return len(self.data.sets) * (len(self.data.varying) + 1) ** 2
+
+    def begin(self, rng: np.random.Generator) -> Array:
+        """As the known cells suggest."""
+        return self.data.suggested().ravel()
+
+    def scorer(self, missing: Array) -> Scorer:
+        """See `AugmentedRows`."""
+        squares = ExpectedSquares(self._squares(missing), self.data.total_weight)
+        return self.data.scorer(self.objective, squares)
+
+    def draw(self, joined: Flags, missing: Array, rng: np.random.Generator) -> Array:
+        """See `AugmentedRows`."""
+        model, t = self._parameters(joined, missing, rng)
+        at, found = model.potentials(t), np.zeros_like(self._squares(missing))
+        for unit in self.data.units.each():
+            hidden = q_hidden.draw_of(at(unit), None, rng)
+            found[self.data.sets.index(unit.target)] += hidden.moments
+        return found.ravel()
+
+    def network(self, joined: Flags, missing: Array, rng: np.random.Generator) -> GaussianNetwork:
+        """See `AugmentedRows`; constant columns are left out."""
+        model, t = self._parameters(joined, missing, rng)
+        return GaussianNetwork(model.graph, tuple(self._as_written(model, t)))
+
+    def _squares(self, missing: Array) -> Array:
+        n = len(self.data.varying) + 1
+        return missing.reshape(len(self.data.sets), n, n)
+
+    def _parameters(
+        self, joined: Flags, missing: Array, rng: np.random.Generator
+    ) -> tuple[RegressionNetwork, Regressions]:
+        """Regressions that are drawn given the completed rows."""
+        model = self.data.model(joined, has_prior=True)
+        eta = model.prior
+        for target, own in zip(self.data.sets, self._squares(missing), strict=True):
+            eta = Regressions(*add(eta, model.stats_of(own, target)))
+        t, _ = q_theta.draw.read(model.families.regressions, eta.regressions, None, rng)
+        return model, Regressions(t)
+
+    def _as_written(self, model: RegressionNetwork, t: Regressions) -> Iterator[LinearRegression]:
+        """The regressions in the units of the columns."""
+        own = [self.names.index(name) for name in model.names]
+        origin = dict(zip(model.names, self.data.coordinates.origin[own].tolist(), strict=True))
+        unit = dict(zip(model.names, self.data.coordinates.unit[own].tolist(), strict=True))
+        for one in model.network(t).regressions:
+            name = one.name
+            slopes = {p: b * unit[name] / unit[p] for p, b in one.coefficients.items()}
+            moved = sum(b * origin[p] for p, b in slopes.items())
+            intercept = origin[name] + unit[name] * one.intercept - moved
+            yield LinearRegression(name, intercept, slopes, unit[name] ** 2 * one.variance)

@@ -1,0 +1,162 @@
+"""Posteriors of rows with holes as people ask for them: answers, files, checkpoints, refusals."""
+
+import contextlib
+import os
+import signal
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import jensen as jn
+from jensen.exceptions import DataError, GraphError, JensenError, StoppedError
+
+SHORT = {"n_samples": 30, "n_chains": 2, "burn_in": 400, "random_state": 0}
+
+
+def with_holes(frame, share=0.15, seed=0):
+    rng = np.random.default_rng(seed)
+    return frame.mask(rng.random(frame.shape) < share)
+
+
+@pytest.fixture(scope="module")
+def labels():
+    return with_holes(jn.examples.load("cancer").sample(60, random_state=1).to_pandas())
+
+
+@pytest.fixture(scope="module")
+def numbers():
+    rng = np.random.default_rng(3)
+    x = rng.normal(size=(40, 3)) * [1.0, 200.0, 0.01]
+    x[:, 1] += 300.0 * x[:, 0]
+    return with_holes(pd.DataFrame(x, columns=["a", "b", "c"]))
+
+
+@pytest.fixture(scope="module")
+def posts(labels, numbers):
+    return {
+        "labels": (labels, jn.structure_posterior(labels, **SHORT)),
+        "numbers": (numbers, jn.structure_posterior(numbers, **SHORT)),
+    }
+
+
+@pytest.mark.parametrize("kind", ["labels", "numbers"])
+def test_known_values_stay_and_missing_ones_are_filled(posts, kind):
+    data, post = posts[kind]
+    tables = post.impute(3, random_state=0)
+    assert len(tables) == 3
+    for table in tables:
+        assert isinstance(table, pd.DataFrame)
+        assert not table.isna().to_numpy().any()
+        known = data.notna().to_numpy()
+        assert (table.to_numpy()[known] == data.to_numpy()[known]).all()
+    assert any((tables[0] != table).to_numpy().any() for table in tables[1:])
+
+
+def test_answers_are_averaged_over_graphs_and_parameters(posts):
+    data, post = posts["labels"]
+    found = post.query("Cancer", given={"Xray": "positive"}, do={"Smoker": "True"})
+    assert found.values.sum() == pytest.approx(1.0)
+    one = post.query("Cancer", given={"Xray": "positive"}, do={"Smoker": "True"}, n_graphs=10)
+    np.testing.assert_allclose(one.values, found.values, atol=0.1)
+    logs = post.log_predictive(data.head(4))
+    assert np.isfinite(logs).all()
+    assert (logs < 0.0).all()
+    _, of_numbers = posts["numbers"]
+    slope = of_numbers.query("b", given={"a": 1.0}).mean - of_numbers.query("b").mean
+    assert 150.0 < slope < 450.0
+    with pytest.raises(JensenError, match="there is no variable 'Smoke'"):
+        post.query("Smoke")
+
+
+def test_what_is_not_known_is_refused(posts):
+    _, post = posts["labels"]
+    with pytest.raises(JensenError, match="the weight of a single graph is not known"):
+        post.top(3)
+    assert not post.best.info.proven
+    assert np.isnan(post.best.info.score)
+    with pytest.raises(JensenError, match="n must be a whole number"):
+        post.impute(0)
+
+
+@pytest.mark.parametrize("kind", ["labels", "numbers"])
+def test_files_hold_what_was_missing(posts, kind, tmp_path):
+    data, post = posts[kind]
+    post.save(tmp_path / "post.json")
+    read = jn.load(tmp_path / "post.json")
+    np.testing.assert_array_equal(read.missing, post.missing)
+    np.testing.assert_array_equal(read.edge_matrix, post.edge_matrix)
+    with pytest.raises(JensenError, match=r"give them, post.with_table\(table\)"):
+        read.query(post.names[0])
+    again = read.with_table(data).query(post.names[0])
+    values = "values" if kind == "labels" else "mean"
+    np.testing.assert_allclose(
+        getattr(again, values), getattr(post.query(post.names[0]), values), rtol=1e-12
+    )
+    with pytest.raises(DataError, match="the rows are others"):
+        read.with_table(data.head(20))
+
+
+def test_complete_rows_have_the_posterior_that_they_always_had():
+    table = jn.examples.load("cancer").sample(60, random_state=1)
+    plain = jn.structure_posterior(table, missing="refuse", n_samples=50, random_state=0)
+    found = jn.structure_posterior(table, n_samples=50, random_state=0)
+    np.testing.assert_array_equal(found.samples.scores, plain.samples.scores)
+    assert type(found) is type(plain)
+
+
+def test_a_stopped_run_goes_on_to_the_same_samples(labels, tmp_path):
+    whole = jn.structure_posterior(labels, **SHORT)
+    file = tmp_path / "run.ckpt"
+    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    timer.start()
+    with contextlib.suppress(StoppedError):  # before the first sample
+        jn.structure_posterior(labels, **SHORT, checkpoint=file)
+    timer.join()
+    assert file.exists()
+    again = jn.structure_posterior(labels, **SHORT, checkpoint=file)
+    np.testing.assert_array_equal(again.missing, whole.missing)
+    np.testing.assert_array_equal(again.samples.scores, whole.samples.scores)
+    other = labels.copy()
+    other.iloc[0, 0] = "True" if other.iloc[0, 0] == "False" else "False"
+    with pytest.raises(JensenError, match=r"other data|another run"):
+        jn.structure_posterior(other, **SHORT, checkpoint=file)
+
+
+def test_whole_weights_are_repeated_rows(numbers):
+    table = jn.Table(numbers)
+    twice = jn.structure_posterior(
+        table.with_weights(np.full(len(numbers), 2.0)), **SHORT | {"n_chains": 1}
+    )
+    repeated = table.take(np.repeat(np.arange(len(numbers)), 2))
+    plain = jn.structure_posterior(repeated, **SHORT | {"n_chains": 1})
+    np.testing.assert_allclose(twice.edge_matrix, plain.edge_matrix)
+    with pytest.raises(DataError, match="weights must be whole numbers"):
+        jn.structure_posterior(table.with_weights(np.full(len(numbers), 0.5)))
+
+
+REFUSED = [
+    ({"method": "exact"}, JensenError, "'exact' needs complete rows, and values are missing: use"),
+    ({"method": "order"}, JensenError, "'order' needs complete rows"),
+    ({"score": "bic"}, JensenError, "parameters are drawn from their posterior, and only"),
+    ({"score": "bdue"}, JensenError, "there is no score 'bdue'"),
+    ({"temperatures": 2}, JensenError, "temperatures= needs complete rows"),
+    ({"prior": "order"}, GraphError, "needs complete rows, and values are missing: use another"),
+    ({"missing": "refuse"}, DataError, "missing"),
+    ({"scale": "unit"}, DataError, "scale= has no meaning where labels are missing"),
+]
+
+
+@pytest.mark.parametrize(("choices", "error", "text"), REFUSED)
+def test_what_needs_complete_rows_is_refused(labels, choices, error, text):
+    with pytest.raises(error, match=text):
+        jn.structure_posterior(labels, **choices)
+
+
+def test_columns_that_cannot_be_learned_are_refused(labels, numbers):
+    empty = labels.assign(Cancer=None)
+    with pytest.raises(DataError, match="no value"):
+        jn.structure_posterior(empty)
+    with pytest.raises(DataError, match="labels and numbers together needs complete rows"):
+        jn.structure_posterior(labels.head(40).assign(x=numbers["a"].to_numpy()))
