@@ -271,7 +271,7 @@ def fit_network(
     graph = told.pop("graph")
     choices = NetworkSettings(**{**told, "hidden": told["hidden"] or {}})
     rows: RowSource = as_rows(table)
-    if graph is None and learned is None:
+    if graph is None:
         from jensen.q_graph.learned_columns import learned_columns
 
         rows, _ = learned_columns(rows, {"interventions": interventions})
@@ -279,8 +279,7 @@ def fit_network(
     if isinstance(graph, PDAG):
         graph = _extended(graph, rows)
     task = FittingTask(rows, choices, interventions, checkpoint)
-    given = graph if learned is None else learned
-    found = _fit_both(task) if given is None else _fit(given, task, is_learned=learned is not None)
+    found = _fit_both(task) if graph is None else _fit(graph, task, is_learned=learned is not None)
     net.graph_, net.network_ = found.graph, found.network
     found.report.set_on(net, choices)
     net.hold_rows(found.problem)
