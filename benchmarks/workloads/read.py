@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks.agree import same_numbers
 from benchmarks.alarm import STATES
-from benchmarks.workload import Contender, Setting, Task, Workload
+from benchmarks.workload import Contender, Goal, Setting, Task, Workload
 
 
 def jensen(setting: Setting) -> Task:
@@ -111,5 +111,6 @@ WORKLOADS = [
         ],
         same_numbers,
         rows=1_000_000,
+        goal=Goal(ratio=1),
     )
 ]

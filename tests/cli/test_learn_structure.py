@@ -16,7 +16,7 @@ import pytest
 import jensen as jn
 from jensen.graphs import as_dag
 from jensen.scores.registry import AVAILABLE, SAMPLE_SIZED
-from jensen.support.text import either
+from jensen.support.text import either, in_shell
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* never occurred")  # either, of lung and tub
 
@@ -1115,3 +1115,35 @@ def test_graphs_of_both_kinds_have_parameters(run, mixed):
         run("learn", mixed, "--structure", structure, "-o", "net.json", "--prior", "bdeu-bge")
         answer = run("query", "net.json", "group", "--given", "x=0.5", "--json").out
         assert '"group"' in answer
+
+
+# --- the same of the same data ---
+
+
+@pytest.mark.filterwarnings("always")
+@pytest.mark.parametrize("method", ["hill-climb", "pc"])
+@pytest.mark.parametrize("gaps", [False, True])
+@pytest.mark.parametrize("named", [False, True])
+def test_the_library_says_the_same_of_the_same_file(run, method, gaps, named):
+    """Graph and warnings, also where a column names the rows and where values are missing."""
+    rng = np.random.default_rng(0)
+    a = rng.choice(["x", "y"], 120)
+    b = np.where(rng.random(120) < 0.85, a, "x")
+    table = {"name": [f"person {k}" for k in range(120)]} if named else {}
+    table |= {"a": a, "b": b, "c": np.where(rng.random(120) < 0.9, b, "y")}
+    rows = [list(row) for row in zip(*table.values(), strict=True)]
+    for k in range(0, 120 if gaps else 0, 9):
+        rows[k][-2] = ""
+    text = [",".join(table), *(",".join(row) for row in rows)]
+    Path("rows.csv").write_text("\n".join(text))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        known = jn.learn_structure("rows.csv", method, random_state=0)
+    done = run("learn", "rows.csv", "--structure", method, "--seed", "0", "-o", "net.json")
+    assert done.code == 0, done.err
+    learned = jn.load("net.json").graph
+    assert learned.cpdag() == (known if method == "pc" else known.cpdag())
+    texts = [in_shell(w.message.marked) for w in caught if hasattr(w.message, "marked")]
+    assert len(texts) == named
+    for text in texts:
+        assert f"jensen: warning: {text}" in done.err

@@ -1,12 +1,10 @@
 """`continuous="all"`, and columns that do not hold what was said, all named at once."""
 
-import subprocess
-import sys
-
 import pandas as pd
 import pytest
 
 import jensen as jn
+from jensen.cli import main
 
 ROWS = "age,kids,city,code\n31,0,Ulm,1.5\n25,1,Bonn,\n44,2,Ulm,2\n"
 
@@ -46,17 +44,16 @@ def test_all_columns_that_do_not_hold_numbers_are_named_in_one_error():
         jn.Table({"a": ["x", "y"], "b": ["u", "v"]}, continuous=["a"])
 
 
-def test_the_command_line_offers_and_takes_it(tmp_path):
+def test_the_command_line_offers_and_takes_it(tmp_path, capsys):
     lines = ["id,x,y", *(f"{k},{'ab'[k % 2]},{'uv'[k // 2 % 2]}" for k in range(1, 61))]
     (tmp_path / "ids.csv").write_text("\n".join(lines))
 
     def learn(*more):
-        command = [sys.executable, "-m", "jensen", "learn", str(tmp_path / "ids.csv"), *more]
-        return subprocess.run(command, capture_output=True, text=True, check=False)
+        return main(["learn", str(tmp_path / "ids.csv"), *more])
 
-    refused = learn()
-    assert refused.returncode != 0
-    offered = [line.split()[-2:] for line in refused.stderr.splitlines()[1:]]
+    assert learn() != 0
+    offered = [line.split()[-2:] for line in capsys.readouterr().err.splitlines()[1:]]
     assert offered == [["--without", "id"], ["--continuous", "id"]]
-    assert learn("--continuous", "id").returncode == 0
-    assert "regression of id" in learn("--continuous", "all").stdout
+    assert learn("--continuous", "id") == 0
+    assert learn("--continuous", "all") == 0
+    assert "regression of id" in capsys.readouterr().out

@@ -84,6 +84,19 @@ def test_weights_are_frequencies():
     np.testing.assert_allclose(light.predict_proba(X), heavy.predict_proba(X), rtol=1e-9)
 
 
+def test_a_series_keeps_its_name():
+    """Unless a column has it, or the graph knows another one."""
+    named = jn.BayesianNetworkClassifier().fit(X, Y)
+    assert Y.name == named.target_ == "Cancer"
+    assert "Cancer" in named.net_.query("Cancer").names
+    assert jn.BayesianNetworkClassifier().fit(X, Y.to_numpy()).target_ == "target"
+    assert jn.BayesianNetworkClassifier().fit(CANCER, Y).target_ == "target"
+    told = jn.BayesianNetworkClassifier(structure="target -> Smoker").fit(X, Y)
+    assert told.target_ == "target"
+    told = jn.BayesianNetworkClassifier(structure="Cancer -> Smoker").fit(X, Y)
+    assert told.target_ == "Cancer"
+
+
 @pytest.mark.parametrize(
     ("choices", "arguments", "text"),
     [

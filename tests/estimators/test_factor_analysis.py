@@ -72,7 +72,7 @@ def test_f_is_the_log_likelihood_and_answers_are_those_of_the_joint_gaussian(noi
     means, spreads = naive.factors_of(rows, *point)
     np.testing.assert_allclose(found.transform(rows), means, atol=1e-8)
     asked, moments = point.ask(rows)
-    np.testing.assert_allclose(moments.spread[asked.owner], spreads, atol=1e-8)
+    np.testing.assert_allclose(moments.spread[asked.rows.owner], spreads, atol=1e-8)
     filled = found.impute(rows)
     gaps = np.isnan(rows)
     assert np.array_equal(filled[~gaps], rows[~gaps])
@@ -134,9 +134,9 @@ def test_weights_repeat_rows_and_units_do_not_matter():
 def log_evidence(x, mean, prior):
     """Of one column on one factor: α in closed form, the mean, λ and ψ on grids."""
     strength, (a, b), (shape, rate) = prior
-    log_psi = np.linspace(-7.0, 9.0, 241)[:, None, None]
-    u = np.linspace(-5.0, 5.0, 401)[None, :, None]
-    m = mean + np.linspace(-25.0, 25.0, 401)[None, None, :] / np.sqrt(strength)
+    log_psi = np.linspace(-7.0, 9.0, 81)[:, None, None]
+    u = np.linspace(-5.0, 5.0, 121)[None, :, None]
+    m = mean + np.linspace(-25.0, 25.0, 241)[None, None, :] / np.sqrt(strength)
     psi, weight = np.exp(log_psi), np.sinh(u)
     logs = norm.logpdf(m, mean, strength**-0.5)
     logs = logs + student.logpdf(weight, 2.0 * a, scale=np.sqrt(b / a)) + np.log(np.cosh(u))
@@ -288,7 +288,7 @@ def test_files_bring_all_of_it_back(tmp_path, prior, noise):
         (lambda d: d["posterior"]["noise"].update(exposure=[-1.0] * 6), "no gamma distribution"),
         (lambda d: d.update(columns=[]), "must name each column once"),
         (lambda d: d.update(columns=5), "must have loadings of 5 columns"),
-        (lambda d: d.update(model="factor"), "must be one of factor-analysis, binary-factors"),
+        (lambda d: d.update(model="factor"), "must be one of factor-analysis, factor-m"),
         (lambda d: d.update(noise="none"), "must be 'diagonal' or 'isotropic'"),
         (lambda d: d["choices"].update(method="gibbs"), "is not for this model"),
     ],

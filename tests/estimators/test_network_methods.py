@@ -91,3 +91,10 @@ def test_arviz_has_every_table_by_chain_with_labels(sampled):
 def test_arviz_needs_samples():
     with pytest.raises(jn.JensenError, match=r"^this network has no samples: learn it with"):
         jn.examples.load("sprinkler").to_arviz()
+
+
+def test_configurations_without_rows_are_named_by_the_states_of_their_parents():
+    table = {"a": ["x", "x", "y"], "b": ["u", "v", "v"], "c": ["m", "n", "m"]}
+    with pytest.warns(jn.EstimateWarning, match=r"about P\(c \| a=y, b=u\)\. Uniform"):
+        net = jn.BayesianNetwork("a -> c; b -> c").fit(table)
+    assert net.cpt("c").values[1, 0].tolist() == [0.5, 0.5]

@@ -97,7 +97,7 @@ def test_text_files_as_programs_write_them_are_read_right_or_refused_in_words(tm
 @pytest.mark.slow
 def test_the_command_line_learns_from_them_or_refuses_them_in_words(tmp_path, capsys):
     rng = np.random.default_rng(6)
-    for k in range(60):
+    for k in range(30):
         content, _, wrong = odd_file(rng, n_rows=30)
         path = tmp_path / f"{k}.csv"
         path.write_bytes(content)

@@ -5,6 +5,7 @@ import pytest
 from models.emission_table import CASES, EXAMPLES, LABELS, emission_like, rows_of
 
 from jensen.data.number_rows import ColumnSummary, NumberRows, summarise
+from jensen.data.variable import Variable
 from jensen.families import inner
 from jensen.families.tied import by_state, select_states
 from jensen.models.emissions.derived import (
@@ -17,7 +18,7 @@ from jensen.models.emissions.derived import (
 )
 from jensen.models.emissions.kinds import Chosen
 from jensen.models.emissions.product import expected_rows
-from jensen.models.emissions.registry import EMISSIONS, USUAL, record_of
+from jensen.models.emissions.registry import EMISSIONS, USUAL, make_columns, record_of
 from jensen.models.state_model import start_stats
 from jensen.q_hidden.structures import MAX, SUM, draw
 from jensen.support.fields import add, leaves, rebuild
@@ -323,3 +324,11 @@ def test_some_columns_of_a_summary_are_those_of_the_columns():
     np.testing.assert_allclose(part.covariance, some.covariance, rtol=1e-12)
     assert summarise(NumberRows.of(values)).of([0]).covariance is None
     np.testing.assert_array_equal(ColumnSummary.at(np.array([3.0])).mean, [3.0])
+
+
+def test_every_column_is_made_from_its_own_summary():
+    record, rows = EMISSIONS["poisson"], NumberRows.of(np.array([[1.0, 100.0], [3.0, 300.0]]))
+    variables = [Variable("few", "count"), Variable("many", "count")]
+    made = make_columns([record] * 2, variables, K, summarise(rows), {"shape": 1.0})
+    few, many = (part.family.describe(part.prior)["rate"] for part in made.parts)
+    np.testing.assert_allclose(few, 100.0 * many, rtol=1e-12)

@@ -272,9 +272,10 @@ NOUNS = {
     "state": "hmm",
     "factor": "factors",
     "binary factor": "binary-factors",
+    "analyzer": "factor-mixture",
 }
 """What the hidden things of a model are called, and the model."""
-FACTORS = ("factors", "binary-factors")
+FACTORS = ("factors", "binary-factors", "factor-mixture")
 
 
 def _file(name: str) -> str:

@@ -184,10 +184,11 @@ def learn_factors(given: Given) -> tuple[Any, LearnedRows]:
     """Learn; the model, and the rows that it was learned from."""
     from jensen.estimators.binary_factors import BinaryFactors
     from jensen.estimators.factor_analysis import FactorAnalysis
+    from jensen.estimators.factor_mixture import MixtureOfFactorAnalyzers
 
     if given.factors is None:
         raise JensenError("say how many factors there are: --factors 2")
-    if given.states:
+    if given.states and given.model != "factor-mixture":
         raise JensenError(f"--states {given.states[0]}: factors have none, say --factors 2")
     for name in CHAIN_OPTIONS:
         if name in given.typed:
@@ -196,8 +197,12 @@ def learn_factors(given: Given) -> tuple[Any, LearnedRows]:
     if given.start is not None:
         choices["start"] = inputs.read_factors(given.start)
     table = _read_numbers(given)
-    kind = FactorAnalysis if given.model == "factors" else BinaryFactors
-    model = kind(given.factors, **choices, **given.chosen("noise"))
+    choices["n_factors"] = given.factors
+    if given.model == "factor-mixture":
+        choices["n_components"] = _n_states(given)
+    kinds = {"factors": FactorAnalysis, "binary-factors": BinaryFactors}
+    kind = kinds.get(given.model, MixtureOfFactorAnalyzers)
+    model = kind(**choices, **given.chosen("noise"))
     model.fit(table, checkpoint=given.checkpoint)
     return model, LearnedRows(table.total_weight, table.n_rows, None)
 

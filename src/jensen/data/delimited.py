@@ -5,7 +5,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import NamedTuple, NoReturn
 
 import numpy as np
@@ -30,6 +30,9 @@ from jensen.support.text import plural, some
 
 BLOCK = 1 << 22
 """Bytes of text that are parsed at a time."""
+
+PART = 1 << 18
+"""Bytes of text that are searched at a time."""
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 ROW_NAMES = (
@@ -148,11 +151,14 @@ def _parse_anyhow(content: pa.Buffer, header: Header, quoted: bool) -> pa.Table:
 
 
 def _parse(content: pa.Buffer, header: Header, quoted: bool, block: int) -> pa.Table:
-    """Texts as they stand, dictionary-encoded block by block."""
+    """Texts as they stand, dictionary-encoded block by block.
+
+    Whether they are UTF-8 is asked of the distinct texts, which takes less than asking it of all.
+    """
     text = pa.dictionary(pa.int32(), pa.string())
     if content.size == header.stop:
         return pa.table({name: pa.array([], text) for name in header.names})
-    return pa.csv.read_csv(
+    table = pa.csv.read_csv(
         # From the line break before the rows: where a text starts, Arrow drops a byte order mark.
         pa.BufferReader(content.slice(header.stop - 1)),
         read_options=pa.csv.ReadOptions(column_names=header.names, skip_rows=1, block_size=block),
@@ -162,9 +168,12 @@ def _parse(content: pa.Buffer, header: Header, quoted: bool, block: int) -> pa.T
             ignore_empty_lines=len(header.names) > 1,  # in one column it is a missing value
         ),
         convert_options=pa.csv.ConvertOptions(
-            column_types=dict.fromkeys(header.names, text), null_values=[]
+            column_types=dict.fromkeys(header.names, text), null_values=[], check_utf8=False
         ),
     )
+    for chunk in chain.from_iterable(column.chunks for column in table.columns):
+        chunk.dictionary.validate(full=True)
+    return table
 
 
 def _without_labels(table: pa.Table, labels: Sequence[str]) -> pa.Table:
@@ -238,13 +247,18 @@ def refuse_binary(content: pa.Buffer, where: str, skipped: int = 0) -> None:
     """Refuse texts of two bytes a letter, and what is no text at all: both hold zero bytes."""
     if content[:2].to_pybytes() in UTF_16_MARKS:
         raise FileError(f"{where} is UTF-16 text: save it as UTF-8 (in a spreadsheet: CSV UTF-8)")
-    zero = re.compile(b"\0").search(content)
-    if zero is not None:
-        line = skipped + _line_at(content, zero.start())
+    if _holds(content, b"\0"):
+        line = skipped + _line_at(content, content.to_pybytes().index(b"\0"))
         raise FileError(
             f"{where}, line {line}: a zero byte, which no text holds: the file is damaged, of "
             f"another format, or UTF-16 text, to be saved as UTF-8"
         )
+
+
+def _holds(content: pa.Buffer, byte: bytes) -> bool:
+    """Whether a text holds this byte; small parts are looked at, which stay in the cache."""
+    text = np.frombuffer(content, np.uint8)
+    return any(np.any(text[k : k + PART] == byte[0]) for k in range(0, len(text), PART))
 
 
 def _line_at(content: pa.Buffer, position: int) -> int:
@@ -253,7 +267,7 @@ def _line_at(content: pa.Buffer, position: int) -> int:
 
 def _check_quotes(rows: pa.Buffer, where: str, header: Header) -> bool:
     """Whether there are quotes; refuse one that never closes, which would swallow rows."""
-    if re.search(b'"', rows) is None:
+    if not _holds(rows, b'"'):
         return False
     text = np.frombuffer(rows, np.uint8)
     quotes = np.flatnonzero(text == ord('"'))

@@ -47,7 +47,7 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
     ----------
     target
         The column of X that is predicted, or, where `fit` is given y, the name that y gets
-        (default "target").
+        (default: that of a Series, else "target").
     structure
         "naive": the target points to every column. "tan": besides, these are joined by a tree (of
         complete labels the most likely one, else by search with two parents at most). "learned":
@@ -122,6 +122,8 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
         else:
             self.target_ = USUAL_TARGET if self.target is None else self.target
         table = self._read(X, reset=True)
+        if self.target is None:
+            self.target_ = self._name_of(y, table)
         if self.target_ in table:
             raise DataError(
                 f"X has a column {self.target_!r}, which is also the name of y: leave out y, or "
@@ -156,6 +158,14 @@ class BayesianNetworkClassifier(ClassifierMixin, BaseEstimator):  # type: ignore
             return np.log(self.predict_proba(X))
 
     # --- inside ---
+
+    def _name_of(self, y: Any, table: Table) -> str:
+        """The name of a Series, unless a column or the graph has another mind; else the usual."""
+        name = getattr(y, "name", None)
+        is_free = isinstance(name, str) and name and name not in table
+        if is_free and self.structure not in STRUCTURES:
+            is_free = name in as_dag(self.structure)
+        return str(name) if is_free else USUAL_TARGET
 
     def _split(self, X: Any) -> tuple[Any, Any]:
         """The columns beside the target, and the target."""

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from jensen.data import RowSource
-from jensen.estimators.learning import Problem
+from jensen.data import RowSource, Table, as_rows
+from jensen.data.column_warnings import warn_of_row_names
+from jensen.data.counting import counts_as_numbers
+from jensen.data.discretizing import with_cuts
+from jensen.estimators.learning import FitReport, Problem, Start, learn
 from jensen.estimators.mixed_problem import PRIOR, check_mixed_choices, mixed_problem
-from jensen.estimators.network_choices import InterventionTargets, NetworkSettings, make_prior
+from jensen.estimators.network_choices import (
+    InterventionTargets,
+    NetworkSettings,
+    make_prior,
+    split_targets,
+)
 from jensen.estimators.network_problems import (
     check_gaussian_choices,
     regression_problem,
@@ -19,46 +28,33 @@ from jensen.estimators.network_problems import (
 from jensen.estimators.reports import (
     LABELS,
     Stored,
-    _plain_states,
-    _read_bge,
-    _read_prior,
-    _stored,
     plain_choices,
     plain_learned,
+    plain_states,
+    read_bge,
     read_choices,
     read_learned,
+    read_stored_prior,
+    stored_choices,
     usual_choices,
 )
 from jensen.exceptions import JensenError
-from jensen.graphs import DAG, PDAG
+from jensen.graphs import DAG, PDAG, as_dag
 from jensen.inference.fitted import FittedNetwork
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.mixed_network import MixedNetwork
 from jensen.inference.network import Network
-from jensen.scores.registry import SPREAD_PRIORS
-from jensen.support.arguments import is_real
-from jensen.support.json_values import Checked, refusing
-
-if TYPE_CHECKING:
-    from jensen.estimators.bayesian_network import BayesianNetwork
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from jensen.data import Table, as_rows
-from jensen.data.column_warnings import warn_of_row_names
-from jensen.data.counting import counts_as_numbers
-from jensen.data.discretizing import with_cuts
-from jensen.estimators.learning import FitReport, Start, learn
-from jensen.estimators.network_choices import split_targets
-from jensen.graphs import as_dag
 from jensen.models.discrete_network import DiscreteNetwork, Tables
 from jensen.q_graph.info import StructuralInfo
+from jensen.scores.registry import SPREAD_PRIORS
 from jensen.scores.table_checks import (
     note_columns,
     noting,
     warn_of_constant_labels,
     warn_of_constants,
 )
+from jensen.support.arguments import is_real
+from jensen.support.json_values import Checked, refusing
 
 if TYPE_CHECKING:
     from jensen.estimators.bayesian_network import BayesianNetwork
@@ -114,7 +110,7 @@ def _check_tables(choices: NetworkSettings, known: FittedNetwork | None) -> None
     make_prior(choices.prior, size, network.graph.nodes, network.wiring, counts)
     for name, states in choices.hidden.items():
         labels = network.variables[network.index(name)].states
-        plain = _plain_states(states)
+        plain = plain_states(states)
         if plain not in (len(labels), list(labels)):
             raise JensenError(
                 f"hidden gives {name!r} the states {plain!r:.80}, but the network has "
@@ -174,7 +170,7 @@ REGRESSIONS = NetworkKind(
     is_gaussian,
     regression_problem,
     _check_regressions,
-    _stored(_read_bge),
+    stored_choices(read_bge),
     has_scale=True,
     scoring=_score_of_regressions,
 )
@@ -183,7 +179,7 @@ TABLES = NetworkKind(
     lambda graph, table: True,
     table_problem,
     _check_tables,
-    _stored(_read_prior, LABELS),
+    stored_choices(read_stored_prior, LABELS),
     scoring=_score_of_tables,
 )
 MIXED = NetworkKind(
@@ -191,7 +187,7 @@ MIXED = NetworkKind(
     is_mixed,
     mixed_problem,
     _check_mixed,
-    _stored(_read_bge, LABELS),
+    stored_choices(read_bge, LABELS),
     scoring=_score_of_mixed,
 )
 KINDS = (MIXED, REGRESSIONS, TABLES)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,17 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.variable import label_text
-from jensen.inference.fitted import Fitted
-from jensen.support.json_values import Checked
-
-if TYPE_CHECKING:
-    pass
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
 from jensen.estimators.network_choices import NetworkSettings
 from jensen.free_energy import Algorithm
+from jensen.inference.fitted import Fitted
 from jensen.inference.mixed_network import MixedNetwork
+from jensen.support.json_values import Checked
 from jensen.support.text import plural
 
 if TYPE_CHECKING:
@@ -216,13 +211,13 @@ def _read_number(value: Checked) -> float:
     return math.inf if value.value == "inf" else value.number()
 
 
-def _plain_states(states: Any) -> int | list[str]:
+def plain_states(states: Any) -> int | list[str]:
     """The number of states of a hidden variable, or their labels."""
     return int(states) if isinstance(states, Integral) else [label_text(x) for x in states]
 
 
 def _plain_hidden(hidden: Mapping[str, Any] | None) -> dict[str, int | list[str]]:
-    return {name: _plain_states(states) for name, states in (hidden or {}).items()}
+    return {name: plain_states(states) for name, states in (hidden or {}).items()}
 
 
 def _read_hidden(value: Checked) -> dict[str, int | list[str]]:
@@ -232,7 +227,8 @@ def _read_hidden(value: Checked) -> dict[str, int | list[str]]:
     }
 
 
-def _read_prior(value: Checked) -> Any:
+def read_stored_prior(value: Checked) -> Any:
+    """The prior of a file: none, a name, or a number."""
     if value.is_null() or isinstance(value.value, str):
         return text_or_none(value)
     if isinstance(value.value, dict):
@@ -240,7 +236,8 @@ def _read_prior(value: Checked) -> Any:
     return value.number()
 
 
-def _read_bge(value: Checked) -> Any:
+def read_bge(value: Checked) -> Any:
+    """The prior of columns of numbers: none, a name, or a scale."""
     if value.is_null() or isinstance(value.value, str):
         return text_or_none(value)
     return {name: _read_part(part) for name, part in value.members().items()}
@@ -254,7 +251,7 @@ def _read_part(value: Checked) -> Any:
     return read_concentrations(value)
 
 
-def _stored(
+def stored_choices(
     read_prior: Callable[[Checked], Any], own: Mapping[str, Stored] | None = None
 ) -> dict[str, Stored]:
     """Choices in the order of files; not `start`, which may be a network of its own."""
@@ -270,6 +267,10 @@ def _stored(
 LABELS = {
     "mode": Stored(str, Checked.text),
     "fixed": Stored(list, Checked.texts),
+    "blocks": Stored(
+        lambda blocks: [list(block) for block in blocks],
+        lambda value: [block.texts() for block in value.items()],
+    ),
     "hidden": Stored(_plain_hidden, _read_hidden),
 }
 """Choices of networks with labels."""

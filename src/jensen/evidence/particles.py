@@ -68,6 +68,11 @@ def particles_of(asked: EvidenceQuestion) -> Particles:
 
 
 def _refuse_missing_numbers(asked: EvidenceQuestion) -> None:
+    if isinstance(asked.model, MixedRegressionNetwork) and asked.model.layout.counts:
+        raise JensenError(
+            "annealing is not known of networks with declared counts: use "
+            f"{one_of('method', ['exact', 'vb', 'laplace'])}"
+        )
     names = [v.name for v in getattr(asked.model, "variables", ()) if v.kind != "categorical"]
     names = names or list(getattr(asked.model, "names", ()))
     rows = asked.problem.data.rows

@@ -50,6 +50,9 @@ def vb(asked: EvidenceQuestion) -> EvidenceAnswer:
     bound = float(best.trace[-1])
     if asked.units.is_complete:
         return EvidenceAnswer(bound, "exact", warnings=notes)
+    if not asked.model.has_own_priors:
+        told = "how tight it is, is not told of factors"
+        return EvidenceAnswer(bound, "lower bound", warnings=(*notes, told))
     if not can_sample(asked.model):
         told = "how tight it is, is not told where only means or only covariances are held"
         return EvidenceAnswer(bound, "lower bound", warnings=(*notes, told))

@@ -24,8 +24,15 @@ from jensen.support.kernel_cache import VARIABLE, KernelCache, writable_folder
 MODULES = tuple(sorted(x.name for x in pkgutil.iter_modules(__path__) if not x.ispkg))
 """Every module of kernels, found in this folder; `jensen compile` goes through them."""
 
-LONGEST = ("partition_chain", "structure_chain", "order_chain", "further_rows", "tree_programs")
-"""Modules that take longest to compile: they are begun first, so that no core waits for them."""
+TOGETHER = (
+    ("partition_chain", "structure_chain"),
+    ("local_terms", "pair_information", "further_scores", "further_parents", "further_rows"),
+    ("tree_programs", "elimination"),
+    ("posteriors", "completions"),
+    ("family_orders", "family_pools", "graph_moves", "order_chain"),
+    ("chains", "columns", "gaussians", "log_tables"),
+)
+"""Modules that share helpers are compiled in one process, the longest groups first."""
 
 COMPILING = "compiling (once; the result is cached, and `jensen compile` does it beforehand)"
 NOT_KEPT = (
@@ -122,7 +129,7 @@ def _compile(item: Kernel) -> None:
 def cache_all(
     n_processes: int, wanted: Collection[str] | None = None
 ) -> Iterator[dict[str, float]]:
-    """Compile and cache kernels, yielding the seconds they took, module by module.
+    """Compile and cache kernels, yielding the seconds they took, a group of modules at a time.
 
     Numba compiles one function at a time in a process, so the work is shared by several processes.
     `wanted` names the kernels to compile; by default all are.
@@ -131,22 +138,22 @@ def cache_all(
 
     if writable_folder() is None and never_cached():
         raise FileError(NOT_KEPT)
-    modules = [*LONGEST, *(module for module in MODULES if module not in LONGEST)]
+    alone = [(module,) for module in MODULES if not any(module in group for group in TOGETHER)]
     context = multiprocessing.get_context("spawn")  # whose processes repeat no warnings
     pool = ProcessPoolExecutor(
         n_processes, context, initializer=log.setLevel, initargs=(logging.ERROR,)
     )
     try:
-        tasks = [pool.submit(_cache_module, module, wanted) for module in modules]
+        tasks = [pool.submit(_cache_modules, group, wanted) for group in (*TOGETHER, *alone)]
         for task in as_completed(tasks):
             yield task.result()
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _cache_module(module: str, wanted: Collection[str] | None) -> dict[str, float]:
+def _cache_modules(modules: Sequence[str], wanted: Collection[str] | None) -> dict[str, float]:
     seconds = {}
-    for item in load_all([module]):
+    for item in load_all(modules):
         name, begin = item.function.__name__, time.perf_counter()
         if wanted is None or name in wanted:
             _compile(item)

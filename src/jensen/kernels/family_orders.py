@@ -291,10 +291,20 @@ def climb_orders(pool, near, n_near, slack, waits, state):
     return total_worth(pool, chosen)
 
 
-@helper
+@bare
 def copy_state(state, to):
     """Fill a state with another."""
-    to[0][:], to[1][:], to[2][:], to[3][:] = state[0], state[1], state[2], state[3]
+    for v in range(state[0].shape[0]):
+        to[0][v], to[1][v], to[3][v] = state[0][v], state[1][v], state[3][v]
+    for i in range(state[2].shape[0]):
+        to[2][i] = state[2][i]
+
+
+@bare
+def copy_found(state, order, chosen):
+    """Fill order and chosen with those of a state."""
+    for v in range(order.shape[0]):
+        order[v], chosen[v] = state[0][v], state[3][v]
 
 
 @kernel(
@@ -316,7 +326,7 @@ def improve_order(sets, scores, first, slack, uniforms, patience, order, chosen)
     stand(pool, state)
     waits, idle = np.ones(n, np.bool_), 0
     best = climb_orders(pool, near, n_near, slack, waits, state)
-    order[:], chosen[:] = state[0], state[3]
+    copy_found(state, order, chosen)
     now = state[0].copy(), state[1].copy(), missing.copy(), state[3].copy()
     for r in range(uniforms.shape[0]):
         if idle == patience:
@@ -333,7 +343,7 @@ def improve_order(sets, scores, first, slack, uniforms, patience, order, chosen)
         total = climb_orders(pool, near, n_near, slack, waits, state)
         if total > best + slack:
             best, idle = total, 0
-            order[:], chosen[:] = state[0], state[3]
+            copy_found(state, order, chosen)
             copy_state(state, now)
         elif total >= best - slack:
             copy_state(state, now)

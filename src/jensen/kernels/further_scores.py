@@ -6,7 +6,7 @@ summed table by table: each has the same score, whichever stand beside it.
 
 import numpy as np
 
-from jensen.kernels import helper, kernel
+from jensen.kernels import helper, kernel, part
 from jensen.kernels.local_terms import (
     BDS,
     K2,
@@ -93,7 +93,7 @@ def score_alike(tables, n, r, after, n_configs, kind, amount, room, joint, score
             score[j] -= cost
 
 
-@helper
+@part
 def score_counted(counts, at, size, others, shape, n_configs, kind, amount, joint, score):
     """Fill score[u] for the others, with the counts of (state of another, cell of the family).
 

@@ -93,12 +93,11 @@ def sum_rises(counts, a, small, desk):
             even += small[one if one < SMALL else SMALL + 2]
             argument[waiting] = one + a
             waiting += one >= SMALL
-        if waiting >= TILE:
+        if waiting >= TILE or begin + n == counts.shape[0]:
             total += stirling_sum(argument[:waiting], desk)
             n_large += waiting
             waiting = 0
-    total += stirling_sum(argument[:waiting], desk) - (n_large + waiting) * small[SMALL + 1]
-    return total + (even + odd)
+    return total - n_large * small[SMALL + 1] + (even + odd)
 
 
 @helper
@@ -133,7 +132,7 @@ def stirling_terms(argument, power, out):
         out[i] = (argument[i] - 0.5) * log_x - argument[i] + tail
 
 
-@helper
+@part
 def stirling_sum(argument, desk):
     """Return Σ log Γ(x) of numbers of 8 and more, without ½ log 2π."""
     size = argument.shape[0]
@@ -149,10 +148,10 @@ def sum_entropies(counts, desk):
         for n in counts[begin : begin + TILE]:
             argument[waiting] = n
             waiting += n > 1  # 1 log 1 = 0
-        if waiting >= TILE:
+        if waiting >= TILE or begin + TILE >= counts.shape[0]:
             total += entropy_sum(argument[:waiting], desk)
             waiting = 0
-    return total + entropy_sum(argument[:waiting], desk)
+    return total
 
 
 @helper
@@ -165,7 +164,7 @@ def entropy_terms(argument, power, out):
         out[i] = argument[i] * log_of((out[i] - 1.0) / (out[i] + 1.0), power[i])
 
 
-@helper
+@part
 def entropy_sum(argument, desk):
     """Return Σ n log n of numbers of 1 and more."""
     size = argument.shape[0]
@@ -181,7 +180,7 @@ def make_desk():
     return desk
 
 
-@helper
+@part
 def sum_over_states(table, q, r, s, above):
     """Fill above (s, q) with counts (s, r, q) summed over r."""
     for t in range(s):
@@ -195,7 +194,7 @@ def sum_over_states(table, q, r, s, above):
                 here[p] += row[p]
 
 
-@helper
+@part
 def sum_over_parent(table, q, n, above):
     """Fill above (n,) with counts (n, q) summed over q."""
     for j in range(n):

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from jensen.kernels import helper, kernel
+from jensen.kernels import helper, kernel, part
 from jensen.kernels.counting import ROWS, and_count, table_positions
 from jensen.kernels.local_terms import (
     LIKELIHOOD,
@@ -33,7 +33,7 @@ def cell_term(count, pseudo, known):
     return known[n] if n < known.shape[0] else x_log_x(count + pseudo)
 
 
-@helper
+@part
 def joint_term(inner, above, beside, pseudo, known):
     """Return Σ x log x of a table, pseudo added to every cell.
 
@@ -58,7 +58,7 @@ def joint_term(inner, above, beside, pseudo, known):
     return total + cell_term(corner, pseudo, known)
 
 
-@helper
+@part
 def count_states(meetings, at, weight, sample_size, counts, own):
     """Fill counts (S,) with the weight of every state, and own (n,) with the variables' terms."""
     for v in range(own.shape[0]):
@@ -72,7 +72,7 @@ def count_states(meetings, at, weight, sample_size, counts, own):
         own[v] += x_log_x(counts[last] + pseudo)
 
 
-@helper
+@part
 def fill_cells(meetings, at, u, counts, cells):
     """Fill cells (r, S) with how often the states of u meet those of the variables after it."""
     n, first, last = at.shape[0] - 1, at[u], at[u + 1] - at[u] - 1
@@ -92,7 +92,7 @@ def fill_cells(meetings, at, u, counts, cells):
             rest[s] -= here[s]
 
 
-@helper
+@part
 def sum_whole_terms(cells, room, out):
     """Fill out (S,) with Σ n log n of the columns of cells (r, S), which hold whole numbers."""
     n = out.shape[0]
@@ -106,7 +106,7 @@ def sum_whole_terms(cells, room, out):
             out[s] += room[2, s]
 
 
-@helper
+@part
 def sum_any_terms(cells, at, sample_size, out):
     """The same of any numbers, an equal part of sample_size added to the cells of every table.
 
@@ -268,7 +268,7 @@ def count_single(meetings, size, n_rows, own):
         at += last
 
 
-@helper
+@part
 def likelihood_terms(joints, n, width, room, out):
     """Fill out with Σ n log n of tables that stand after each other; width (m,): their sizes."""
     size = joints.shape[0]

@@ -20,7 +20,7 @@ from jensen.data.counting import is_complete
 from jensen.data.statistics import CountStatistics, FamilyCounts
 from jensen.exceptions import JensenError
 from jensen.scores import categorical
-from jensen.scores.categorical import DirichletScore, PenalisedLikelihood
+from jensen.scores.categorical import DirichletScore
 from jensen.scores.parent_sets import (
     SupersetBound,
     bound_of_counts,
@@ -278,8 +278,8 @@ class AllFamilies:
                 scores *= n_total / share
             if n_total > 0.0:
                 scores[share == 0.0] = -np.inf
-        score = NAMED.get(self.score)
-        penalty = score.penalty(n_total) if isinstance(score, PenalisedLikelihood) else 0.0
+        price = SPECS[self.score].penalty
+        penalty = 0.0 if price is None else price(n_total)
         if penalty > 0.0:
             others = [card for v, card in enumerate(rows.cards) if v != child]
             scores -= penalty * (rows.cards[child] - 1) * _products(others)

@@ -34,7 +34,7 @@ from jensen.scores.registry import (
     make_score,
 )
 from jensen.scores.row_statistics import RowStatistics
-from jensen.scores.scorer import Scorer
+from jensen.scores.scorer import FindsFunctions, Scorer, offered
 from jensen.scores.set_counter import MOST_COUNTS, SetCounter
 from jensen.scores.set_counts import Counts, FamilyCells, SetCounts
 from jensen.scores.table_checks import (
@@ -85,8 +85,8 @@ def make_scorer(
     warn_of_row_names(data, counts=True)
     warn_of_constant_labels(data)
     plain = getattr(scorer, "inner", scorer)
-    if isinstance(plain, MixedScorer) and not are_drawn():
-        plain.tell_of_functions()
+    if (able := offered(plain, FindsFunctions)) is not None and not are_drawn():
+        able.tell_of_functions()
     return scorer
 
 

@@ -247,6 +247,14 @@ class HasUnits(Protocol):
 
 
 @runtime_checkable
+class FindsFunctions(Protocol):
+    """Finds numbers that others fix in the rows."""
+
+    def tell_of_functions(self) -> None:
+        """Refuse those fixed in all rows, and warn of those fixed where a label is."""
+
+
+@runtime_checkable
 class HasKinds(Protocol):
     """Scores labels and numbers together, in graphs in which labels come before numbers."""
 

@@ -81,10 +81,12 @@ def read_rows(
     """Rows with holes, of labels or of numbers; other choices and other rows are refused."""
     rows, targets = counted_rows(table, interventions)
     rows, targets = _single(rows, targets)
-    if are_mixed(rows, None):
+    has_counts = any(variable.kind == "count" for variable in rows.variables)
+    if has_counts or are_mixed(rows, None):
+        what = "with declared counts" if has_counts else "of labels and numbers together"
         raise DataError(
-            "the posterior over graphs of labels and numbers together needs complete rows: make "
-            "states of the numbers with jn.discretize, or complete the rows (net.impute)"
+            f"the posterior over graphs {what} needs complete rows: make states of the numbers "
+            f"with jn.discretize, or complete the rows (net.impute)"
         )
     if are_numbers(rows):
         chosen = read_strength(numbers)

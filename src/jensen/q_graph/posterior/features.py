@@ -24,7 +24,7 @@ def ancestral(samples: GraphSamples, start: Iterable[int], cut: Iterable[int] = 
 
     Arrows into the nodes of `cut` are not followed.
     """
-    from jensen.kernels.graph_features import find_ancestors_of
+    from jensen.kernels.graphs import find_ancestors_of
 
     n = len(samples.names)
     found = np.empty((samples.n_distinct, samples.sets.shape[1]), np.uint64)
@@ -59,7 +59,7 @@ def blanket(samples: GraphSamples, node: int) -> Flags:
 
 def compelled(samples: GraphSamples) -> Bits:
     """(D, n, words): as bits, the parents of each node along edges that are compelled."""
-    from jensen.kernels.graph_features import find_compelled
+    from jensen.kernels.graphs import find_compelled
 
     shape = (*samples.graphs.shape, samples.sets.shape[1])
     check_memory(

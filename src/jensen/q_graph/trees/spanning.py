@@ -108,24 +108,24 @@ def spanning_tree(weights: PairInformation, stage: Sequence[int]) -> SpanningTre
         tree of its own. The result is optimal among such trees: once the lower stage is one tree,
         it counts as one vertex, and the rest is an ordinary spanning tree.
     """
-    from jensen.kernels import spanning
+    from jensen.kernels import graphs
 
     n = len(weights.names)
     stages, best, near = np.array(stage, np.int64), np.zeros(n), np.empty(n, np.int64)
     if n <= MOST_IN_MATRIX:
-        spanning.grow(weights.matrix(), stages, best, near)
+        graphs.grow(weights.matrix(), stages, best, near)
         return SpanningTree(near, best)
     near[:], outside = -1, np.ones(n, np.bool_)
     vertex, ahead = int(stages.argmin()), RowsAhead(weights)
     while vertex >= 0:
         row = ahead.row(vertex, outside, best)
-        vertex = spanning.take_in(row, vertex, stages, outside, best, near)
+        vertex = graphs.take_in(row, vertex, stages, outside, best, near)
     return SpanningTree(near, best)
 
 
 def paying_edges(tree: SpanningTree) -> list[tuple[int, int]]:
     """The edges whose weight is positive, beyond rounding."""
-    from jensen.kernels.spanning import TIE
+    from jensen.kernels.graphs import TIE
 
     return [(u, v) for u, v in all_edges(tree) if tree.weight[v] > TIE]
 
