@@ -46,8 +46,11 @@ MODELS = {
     "GaussianMixture": (
         jn.GaussianMixture(2, covariance="diagonal", prior=NORMAL_GAMMA, random_state=0), X
     ),
-    "GaussianMixture, holes": (
+    "GaussianMixture (diagonal), holes": (
         jn.GaussianMixture(2, covariance="diagonal", prior=PRIOR, random_state=0), WIDE
+    ),
+    "GaussianMixture (full), holes": (
+        jn.GaussianMixture(2, prior={}, random_state=0), WIDE
     ),
     "LatentClass, holes": (latent_class(2), HOLES),
     "FactorAnalysis, holes": (jn.FactorAnalysis(1, prior={}), PLANE),

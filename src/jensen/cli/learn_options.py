@@ -294,8 +294,8 @@ STATE_OPTIONS = (
         default="network",
     ),
     options.STATES.but(
-        help="The number of components, classes or hidden states. Or COLUMN=A,B: all states of a "
-        "column in their order, also those that never occur; repeatable.",
+        help="The number of components, classes or hidden states; auto: that with the best bound "
+        "of the log evidence. Or COLUMN=A,B: all states of a column in their order; repeatable.",
         group=HIDDEN_STATES,
         metavar="K",
     ),

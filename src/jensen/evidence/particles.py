@@ -84,6 +84,19 @@ def _refuse_missing_numbers(asked: EvidenceQuestion) -> None:
         )
 
 
+ENTRIES = 1 << 22
+"""Of tables (θ, states, rows) that are filled at once, unless the caller has a reason for fewer."""
+
+
+def at_once(particles: Particles, n: int, entries: int = ENTRIES, pieces: int = 1) -> int:
+    """Of how many θ the tables are filled at once; fixed, so that nothing depends on threads."""
+    if isinstance(particles, NetworkParticles):
+        return 1
+    rows: Any = particles.rows  # type: ignore[attr-defined]
+    n_rows = sum(rows.n_rows(unit) for unit in range(rows.n_units))
+    return int(np.clip(entries // (n_rows * particles.model.n_states), 4, max(n // pieces, 4)))
+
+
 def draw_prior(model: Any, n: int, rng: np.random.Generator) -> Any:
     """A stack of n θ."""
     return sample(model, repeat(add(model.prior, shape_of(model)), n), rng)
