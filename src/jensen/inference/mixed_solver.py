@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import xlogy
 
-from jensen.families.gamma import LEAST_RATE
+from jensen.families.gamma import NEVER
 from jensen.inference.mixed_parameters import AnyParameters, CountParameters, Parameters
 from jensen.q_hidden.gaussian_cells import LOG_2PI
 from jensen.q_hidden.mixed.cells import (
@@ -140,8 +141,8 @@ def _log_density(
 ) -> Array:
     """(N,): the log potential of number v in these configurations; NaN if a member is missing."""
     if isinstance(own, CountParameters):
-        rates = np.maximum(own.rates, LEAST_RATE)
-        return np.asarray(values[:, v] * np.log(rates)[config] - rates[config])
+        rates = own.rates[config]
+        return np.asarray(xlogy(values[:, v], rates) - rates)
     noise = values[:, v] - own.intercepts[config]
     for k, parent in enumerate(layout.number_parents[v]):
         noise -= own.slopes[config, k] * values[:, parent]
@@ -206,6 +207,7 @@ def log_density(question: MixedQuestion, parameters: Parameters) -> Array:
     found = log_known(question, parameters)
     for unit, part in zip(question.units, ordered_map(solve, question.units), strict=True):
         found[unit.row] += part
+    found[found < 0.5 * NEVER] = -np.inf
     return found
 
 
