@@ -23,13 +23,14 @@ from tqdm import tqdm
 
 from jensen.data import as_rows
 from jensen.data.column_warnings import warn_of_row_names
+from jensen.data.variable import kind_in_graphs
 from jensen.exceptions import GraphError, JensenError
 from jensen.graphs import PDAG, orientation
 from jensen.graphs.indexed_graph import IndexedGraph
 from jensen.independence.independent import check_alpha, check_table, make_tests
 from jensen.independence.skeleton import Flags, Skeleton, Watch, find_skeleton, possible_parents
 from jensen.independence.testing import Around, Ends, Given, Question, Tests, portions, subsets
-from jensen.q_graph.constraints import Constraints, keep_class, kind_in_graphs, read_constraints
+from jensen.q_graph.constraints import Constraints, keep_class, read_constraints
 from jensen.scores.table_checks import (
     note_columns,
     warn_of_constant_labels,

@@ -177,7 +177,8 @@ def filled_tables(question: MixedQuestion, parameters: Parameters, unit: CellUni
 def _by_row(unit: CellUnit, shift: Array, log_z: Array) -> Array:
     n = len(unit.row)
     each = np.bincount(unit.groups.row, shift, n), np.bincount(unit.problem_row, log_z, n)
-    return np.asarray(each[0] + each[1], np.float64)
+    total = each[0] + each[1]
+    return np.where(total < 0.5 * NEVER, -np.inf, total)
 
 
 def solved(question: MixedQuestion, parameters: Parameters) -> Iterator[SolvedUnit]:
@@ -207,7 +208,6 @@ def log_density(question: MixedQuestion, parameters: Parameters) -> Array:
     found = log_known(question, parameters)
     for unit, part in zip(question.units, ordered_map(solve, question.units), strict=True):
         found[unit.row] += part
-    found[found < 0.5 * NEVER] = -np.inf
     return found
 
 
