@@ -4,8 +4,10 @@ The adjusted Rand index (1: all rows as they belong, 0: as by chance) of Bayesia
 their default priors, on standardised columns, with as many components as there are classes:
 Jensen's `GaussianMixture(prior={})` beside scikit-learn's `BayesianGaussianMixture`, and maximum
 likelihood. The best of several starts is the one with the highest bound, which need not be the one
-that is nearest to the classes. The default prior was chosen on other tables than wine, breast
-cancer, digits and iris: on those below them, and on measured ones that are not part of the project.
+that is nearest to the classes: "from its clusters" begins at scikit-learn's, under Jensen's prior,
+and "bound above" says by how much the bound of Jensen's own is higher. The default prior was chosen
+on other tables than wine, breast cancer, digits and iris: on those below them, and on measured ones
+that are not part of the project.
 """
 
 from __future__ import annotations
@@ -92,10 +94,22 @@ def compare(name: str, seeds: Sequence[int] = SEEDS) -> dict[str, list[float]]:
     x = StandardScaler().fit_transform(x)
     found: dict[str, list[float]] = {}
     for seed in seeds:
-        for model_name, model in _models(len(np.unique(y)), seed).items():
-            index = adjusted_rand_score(y, model.fit(x).predict(x))
+        models = {name: model.fit(x) for name, model in _models(len(np.unique(y)), seed).items()}
+        models["from its clusters"] = again = _from(models["scikit-learn"]).fit(x)
+        for model_name, model in models.items():
+            index = adjusted_rand_score(y, model.predict(x))
             found.setdefault(model_name, []).append(float(index))
+        above = models["jensen"].free_energy_ - again.free_energy_
+        found.setdefault("bound above", []).append(float(above))
     return found
+
+
+def _from(other: Any) -> Any:
+    """Jensen's mixture that begins where scikit-learn's ended."""
+    import jensen as jn
+
+    start = {"means": other.means_, "covariances": other.covariances_, "weights": other.weights_}
+    return jn.GaussianMixture(len(other.means_), prior={}, start=start)
 
 
 def main(names: Sequence[str]) -> None:

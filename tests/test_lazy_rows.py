@@ -8,7 +8,7 @@ import jensen as jn
 from jensen.data import TableScan, blocks, number_rows
 from jensen.data.number_rows import NumberRows
 from jensen.exceptions import DataError, JensenError
-from jensen.models import binary_factors, hidden_markov, mixed_rows, mixture
+from jensen.models import binary_factors, factor_mixture, hidden_markov, mixed_rows, mixture
 from jensen.q_hidden.trees import problems
 
 SIZES = (1, 37, 1, 101, 63, 8, 89)
@@ -24,6 +24,7 @@ def small_units(monkeypatch):
     monkeypatch.setattr(mixed_rows, "BLOCK_ROWS", 64)
     monkeypatch.setattr(hidden_markov, "UNIT_ROWS", 64)
     monkeypatch.setattr(binary_factors, "UNIT_ROWS", 64)
+    monkeypatch.setattr(factor_mixture, "UNIT_ROWS", 64)
 
 
 class Source:
@@ -270,6 +271,10 @@ LEARNERS = {
     "binary factors, mean field, weights": (
         numbers(weighted=True),
         factors(jn.BinaryFactors(3, method="mean-field", random_state=0, max_iter=5)),
+    ),
+    "factor mixture, gaps, weights": (
+        numbers(share=0.15, weighted=True),
+        factors(jn.MixtureOfFactorAnalyzers(2, 1, prior={}, random_state=0, max_iter=8)),
     ),
     "latent class": (labels(asia()), states(jn.LatentClass(2, prior={}, random_state=0))),
     "latent class, weights": (

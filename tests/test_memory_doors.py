@@ -26,6 +26,7 @@ def learned(name):
         "chain": lambda: jn.HiddenMarkovModel(2, prior={}, random_state=0).fit(ROWS),
         "factors": lambda: jn.FactorAnalysis(1, prior={}).fit(ROWS),
         "bits": lambda: jn.BinaryFactors(1, prior={}, random_state=0).fit(ROWS),
+        "analyzers": lambda: jn.MixtureOfFactorAnalyzers(1, 1, prior={}).fit(ROWS),
         "ending": lambda: jn.HiddenMarkovModel(2, end=True, prior={}, random_state=0).fit(
             [ROWS[:20], ROWS[20:]]
         ),
@@ -49,6 +50,8 @@ DOORS = {
     "rows of a mixture": (lambda n: learned("mixture").sample(n), "rows"),
     "rows of classes": (lambda n: learned("classes").sample(n), "rows"),
     "rows of factors": (lambda n: learned("factors").sample(n), "rows"),
+    "rows of analyzers": (lambda n: learned("analyzers").sample(n), "rows"),
+    "analyzers": (lambda n: jn.MixtureOfFactorAnalyzers(n, 1).fit(ROWS), "components"),
     "rows of bits": (lambda n: learned("bits").sample(n), "rows"),
     "starts of factors": (
         lambda n: jn.FactorAnalysis(1, n_init=n).fit(ROWS),

@@ -22,10 +22,9 @@ from jensen.data.blocks import Units
 from jensen.data.number_rows import NumberRows
 from jensen.data.variable import Kind
 from jensen.estimators import (
-    factor_estimator,
+    array_estimator,
     factor_saving,
     network_kinds,
-    state_estimator,
     states_saving,
 )
 from jensen.exceptions import JensenError
@@ -206,7 +205,7 @@ def problem_of(estimator, rows, **how):
         raise Caught(problem)
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (network_kinds, state_estimator, factor_estimator):
+        for module in (network_kinds, array_estimator):
             patch.setattr(module, "learn", catch)
         with pytest.raises(Caught) as caught:
             estimator.fit(rows, **how)
@@ -320,6 +319,23 @@ def binary_factors(prior, method):
     return made, values, {"sample_weight": rng.uniform(0.5, 2.0, 50)}
 
 
+def factor_mixture(shared):
+    """Two clusters of one direction each, with gaps and weights; no moves, as above."""
+
+    def make(prior, method):
+        rng = np.random.default_rng(4)
+        values = rng.normal(size=(60, 1)) * rng.uniform(0.5, 2.0, 4) + 0.7 * rng.normal(
+            size=(60, 4)
+        )
+        values[30:] += [4.0, -3.0, 2.0, 0.0]
+        values[rng.random(values.shape) < 0.1] = np.nan
+        choices = {"prior": prior, "method": method, "rotate": False, "random_state": 0}
+        made = jn.MixtureOfFactorAnalyzers(2, 1, shared_noise=shared, **choices)
+        return made, values, {"sample_weight": rng.uniform(0.5, 2.0, 60)}
+
+    return make
+
+
 class Row(NamedTuple):
     """How to make an estimator, rows, and what `fit` is told besides; and priors by name."""
 
@@ -331,7 +347,7 @@ class Row(NamedTuple):
 
 COLUMNS = get_args(Kind)
 ESTIMATORS = {
-    "tables": Row(tables, 1.5, "bdeu"),
+    "tables": Row(tables, 1.5, "bdeu", (*ASCENTS, VARIATIONAL_EM, MEAN_FIELD)),
     "regressions": Row(regressions, {"degrees_of_freedom": 12.0}, "bge"),
     "mixed": Row(mixed, {"concentration": 1.5}, "bdeu-bge"),
     **{
@@ -353,6 +369,15 @@ ESTIMATORS = {
             factor_analysis(noise), {"noise_shape": 3.0, "noise_rate": 1.0}, {}, SOFT
         )
         for noise in ("diagonal", "isotropic")
+    },
+    **{
+        f"factor-mixture {word}": Row(
+            factor_mixture(shared),
+            {"concentration": 1.5, "noise_shape": 3.0, "noise_rate": 1.0},
+            {},
+            SOFT,
+        )
+        for word, shared in (("shared", True), ("own", False))
     },
     "binary-factors": Row(binary_factors, {"concentration": 1.5, "noise_shape": 3.0}, {}, BITS),
     "hidden-markov-model with ends": Row(

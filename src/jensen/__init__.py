@@ -26,6 +26,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "ImpossibleError": "jensen.exceptions",
     "JensenError": "jensen.exceptions",
     "LatentClass": "jensen.estimators.latent_class",
+    "MixtureOfFactorAnalyzers": "jensen.estimators.factor_mixture",
     "NotFittedError": "jensen.exceptions",
     "PDAG": "jensen.graphs",
     "StructurePosterior": "jensen.q_graph.posterior",
@@ -99,6 +100,9 @@ if TYPE_CHECKING:
     )
     from jensen.estimators.cross_validation import cross_validate as cross_validate
     from jensen.estimators.factor_analysis import FactorAnalysis as FactorAnalysis
+    from jensen.estimators.factor_mixture import (
+        MixtureOfFactorAnalyzers as MixtureOfFactorAnalyzers,
+    )
     from jensen.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel as HiddenMarkovModel
     from jensen.estimators.latent_class import LatentClass as LatentClass

@@ -16,6 +16,7 @@ from jensen.data.blocks import Units
 from jensen.exceptions import ImpossibleError, JensenError
 from jensen.families import inner
 from jensen.families.point_mass import PointMass
+from jensen.families.semi_conjugate import SemiConjugate
 from jensen.models.protocol import AnyModel, Model, Record, Stats, Unit
 from jensen.q_theta import Improving
 from jensen.support.arguments import Streams
@@ -323,6 +324,12 @@ def check_usable(model: AnyModel, algorithm: Algorithm) -> None:
     for name, family, prior in zip(model.prior._fields, model.families, model.prior, strict=True):
         if isinstance(family, PointMass):
             continue
+        if isinstance(family, SemiConjugate) and not algorithm.q_theta.is_random:
+            raise JensenError(
+                f"{algorithm.name} does not know means that are independent of precisions "
+                f"(mean_variance): use {option('method', 'gibbs')}, or give the prior a "
+                "mean_strength"
+            )
         if algorithm.seeks_mode:
             if prior is not None:
                 _check_mode(name, family, prior, algorithm)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import jensen as jn
+from jensen.cli import main
 from jensen.cli.command import find_commands
 from jensen.scores import SCORES
 from jensen.support.kernel_cache import places
@@ -461,3 +462,14 @@ def test_learning_again_keeps_the_states_of_a_network(run):
     words = ["--graph", "alarm.json", "--prior", "bdeu", "-o", "again.json"]
     assert run("learn", "few.csv", *words).code == 0
     assert jn.load("again.json").states == jn.examples.load("alarm").states
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "name"),
+    [("-o", "--checkpoint", "x.json"), ("--checkpoint", "--svg", "x.svg")],
+)
+def test_one_file_is_not_written_twice(first, second, name, tmp_path, capsys):
+    """Refused before the rows, of which there are none, are read."""
+    path = str(tmp_path / name)
+    assert main(["learn", "none.csv", first, path, second, path]) == 2
+    assert f"both name {path}: name two files" in capsys.readouterr().err

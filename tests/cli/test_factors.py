@@ -66,6 +66,39 @@ def test_a_file_is_a_start(run, model, tests_csv):
     assert found["free_energy"] == pytest.approx(jn.load("model.json").free_energy_, abs=1e-3)
 
 
+def test_a_mixture_of_factor_analysers(run, tests_csv):
+    words = ["--model", "factor-mixture", "--factors", "1", "--states", "2", "--prior", "default"]
+    done = run("learn", tests_csv, *words, "--seed", "0", "--tol", "1e-5", "-o", "model.json")
+    assert done.code == 0, done
+    assert "lower bound of the log evidence" in done.out
+    known, frame = jn.load("model.json"), pd.read_csv(tests_csv)
+    assert run("show", "model.json").out == f"{known.summary()}\n"
+    plain = json.loads(run("show", "model.json", "--json").out)
+    assert (plain["model"], plain["factors"]) == ("factor-mixture", 1)
+    assert plain["parameters"]["loadings"] == known.loadings_.tolist()
+    assert run("predict", "model.json", tests_csv, "--probabilities", "-o", "found.csv").code == 0
+    found = pd.read_csv("found.csv")
+    assert found["predicted_analyzer"].tolist() == known.predict(frame).tolist()
+    np.testing.assert_allclose(found["P(analyzer=0)"], known.predict_proba(frame)[:, 0])
+    assert run("impute", "model.json", tests_csv, "-o", "filled.csv").code == 0
+    np.testing.assert_allclose(pd.read_csv("filled.csv"), known.impute(frame), rtol=1e-12)
+    assert run("sample", "model.json", "-n", "4", "--seed", "1").out.count("\n") == 5
+    scored = json.loads(run("score", "model.json", tests_csv, "--json").out)
+    assert scored["log_likelihood"] == pytest.approx(known.log_likelihood(frame).sum())
+    assert "lower bound" in run("evidence", "model.json", tests_csv).out
+
+
+def test_networks_of_labels_by_mean_field_in_blocks(run, refuse):
+    jn.examples.load("cancer").sample(200, random_state=0).write("rows.csv")
+    words = ["--graph", "h -> Smoker; h -> Xray; Smoker -> Xray", "--hidden", "h=2"]
+    words += ["--method", "mean-field", "--seed", "0", "--tol", "1e-3"]
+    done = run("learn", "rows.csv", *words, "--block", "h,Smoker", "-o", "net.json")
+    assert done.code == 0, done
+    assert jn.load("net.json").blocks == [["h", "Smoker"]]
+    text = refuse("learn", "rows.csv", *words, "--block", "h,Smokr")
+    assert "--block Smokr: there is no such variable" in text
+
+
 @pytest.mark.parametrize("method", ["variational-em", "mean-field"])
 def test_mean_field_is_chosen_by_its_name(run, tests_csv, method):
     words = ["--model", "binary-factors", "--factors", "2", "--method", method, "--seed", "0"]
@@ -82,7 +115,7 @@ def test_mean_field_is_chosen_by_its_name(run, tests_csv, method):
         (["factors", "--factors", "1", "--method", "gibbs"], "choose --method em or vbem"),
         (["binary-factors", "--factors", "20"], "--method variational-em or mean-field"),
         (["binary-factors", "--factors", "1", "--noise", "diagonal"], "--noise belongs to --model"),
-        (["mixture", "--factors", "1", "--states", "2"], "--factors belongs to --model factors or"),
+        (["mixture", "--factors", "1", "--states", "2"], "--factors belongs to --model factors, b"),
         (["mixture", "--states", "2", "--method", "mean-field"], "is not for this model: choose -"),
     ],
 )

@@ -704,3 +704,29 @@ def test_forecasts_that_are_refused(run, models, walks, words, text):
     done = run("forecast", words[0], walks, *words[1:])
     assert done.code == 2
     assert text in done.err
+
+
+def test_auto_takes_the_number_with_the_highest_bound(run, points, walks):
+    found = json.loads(run("learn", points, "--model", "mixture", "--states", "auto", "--seed", "0",
+                           "--json").out)  # fmt: skip
+    bounds = {one["states"]: one["bound"] for one in found["candidates"]}
+    assert list(bounds) == list(range(1, 11))
+    assert found["states"] == max(bounds, key=bounds.get) == 2
+    assert found["free_energy"] == bounds[2]
+    assert all(one["pareto_k"] >= 0.0 for one in found["candidates"])
+    shown = run("learn", walks, "--model", "hmm", "--states", "auto", "--seed", "0", "--column",
+                "seen", "--sequences", "walk").out  # fmt: skip
+    assert "best" in shown
+    assert "lower bound" in shown
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--method", "em"], "which --method em has not"),
+        (["--checkpoint", "x"], "--checkpoint belongs to one number of states"),
+        (["--states", "3"], "say once how many"),
+    ],
+)
+def test_what_auto_cannot_have(refuse, points, more, words):
+    assert words in refuse("learn", points, "--model", "mixture", "--states", "auto", *more)

@@ -173,7 +173,7 @@ def test_rows_of_other_weights_do_not_count_once(weight):
     assert rows.counted().n_rows == (3 if weight else 2)
 
 
-@pytest.mark.parametrize("n", [5, 1, 2, 8, 13])
+@pytest.mark.parametrize("n", [13, 1, 2, 5, 8])
 def test_a_tree_joins_its_terms_in_their_order(n):
     """Whatever the order in which they come: what is joined need not commute."""
     tree = TreeSum(lambda a, b: a + b)

@@ -94,6 +94,8 @@ FACTORS = [
             (jn.BinaryFactors, {"random_state": 0}),
         )
     ),
+    (jn.MixtureOfFactorAnalyzers(2, 1, prior={}, tol=1e-2, max_iter=40, random_state=0), {}),
+    (jn.MixtureOfFactorAnalyzers(tol=1e-2, max_iter=40, random_state=0), {}),
     (jn.BinaryFactors(2, method="mean-field", tol=1e-3, random_state=0), {}),
     (jn.BinaryFactors(2, method="variational-em", tol=1e-3, random_state=0), {}),
 ]

@@ -1,8 +1,10 @@
 """Regression in closed form: the evidence of polynomials, and what is predicted."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.integrate import quad
+from scipy.special import logsumexp
 from scipy.stats import gamma, multivariate_normal, multivariate_t
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -118,7 +120,7 @@ def test_what_cannot_be_is_refused(choices, text):
 
 
 def test_rows_that_say_too_little_are_refused():
-    with pytest.raises(jn.DataError, match="knows no missing values"):
+    with pytest.raises(jn.DataError, match="knows missing values of linear"):
         jn.BayesianRegression().fit([[1.0], [np.nan]], [1.0, 2.0])
     with pytest.raises(jn.DataError, match="all outputs are the same"):
         jn.BayesianRegression().fit([[1.0], [2.0]], [1.0, 1.0])
@@ -133,3 +135,93 @@ def test_rows_that_say_too_little_are_refused():
 
 def test_the_contract_of_estimators():
     check_estimator(jn.BayesianRegression(), on_skip=None)
+
+
+# --- relevance of inputs ---
+
+
+def relevance_data(seed, n_noise=20):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(200, 5 + n_noise))
+    weights = np.where(rng.random(5) < 0.5, -1.0, 1.0)
+    return x, x[:, :5] @ weights + rng.normal(size=200)
+
+
+def test_noise_inputs_are_not_relevant_and_real_ones_are():
+    """20 seeds of 5 real inputs with weights ±1 beside 20 of noise: none lost, at most 5 % kept."""
+    n_kept = 0
+    for seed in range(20):
+        model = jn.BayesianRegression(relevance=True).fit(*relevance_data(seed))
+        assert all(one.is_relevant for one in model.relevance_[:5])
+        n_kept += sum(one.is_relevant for one in model.relevance_[5:])
+        assert (np.diff(model.trace_) > -1e-9).all()
+    assert n_kept <= 0.05 * 20 * 20
+
+
+def test_relevant_inputs_may_be_missing():
+    x, y = relevance_data(3, 4)
+    full = jn.BayesianRegression(relevance=True).fit(x, y)
+    x[np.random.default_rng(0).random(x.shape) < 0.15] = np.nan
+    model = jn.BayesianRegression(relevance=True).fit(x, y)
+    assert [one.is_relevant for one in model.relevance_] == [True] * 5 + [False] * 4
+    assert (np.diff(model.trace_) > -1e-9).all()
+    np.testing.assert_allclose(model.coefficients_, full.coefficients_, atol=0.35)
+
+
+def test_the_bound_of_relevance_lies_below_the_evidence_of_a_sum():
+    """One input: p(y) summed over its precision on a grid, the rest in closed form."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=(12, 1))
+    y = 0.8 * x[:, 0] + rng.normal(size=12)
+    model = jn.BayesianRegression(relevance=True).fit(x, y)
+    z = np.column_stack([np.ones(12), (x - model.origin_) / model.unit_])
+    u = np.linspace(-12.0, 12.0, 1_501)  # log of the precision
+    rate, n, away = y.var(), 12, y - y.mean()
+    values = []
+    for alpha in np.exp(u):
+        covariance = np.eye(n) + z @ np.diag([100.0, 1.0 / alpha]) @ z.T
+        values.append(multivariate_t(np.zeros(n), covariance * rate, 2.0).logpdf(away))
+    prior = gamma(0.5, scale=2.0).logpdf(np.exp(u)) + u
+    total = logsumexp(np.array(values) + prior) + np.log(u[1] - u[0])
+    assert total - 1.0 < model.log_evidence_ < total
+
+
+def test_rows_that_miss_all_inputs_cost_nothing_but_their_outputs():
+    """The bound of missing inputs is that of the complete rows where every q is exact."""
+    x, y = relevance_data(0, 0)
+    model = jn.BayesianRegression(relevance=True, origin=0.0, unit=1.0)
+    shorter = model.fit(np.where(np.arange(200)[:, None] < 1, np.nan, x), y).log_evidence_
+    x[0, 0] = np.nan
+    assert model.fit(x, y).log_evidence_ < shorter  # more is seen, which has a probability
+
+
+@pytest.mark.parametrize(
+    ("choices", "words"),
+    [
+        ({"degree": 2}, "relevance is that of linear inputs"),
+        ({"features": np.sin}, "relevance is that of linear inputs"),
+        ({"prior": {"slope": 1.0}}, "the prior has .*input_rate, not 'slope'"),
+    ],
+)
+def test_what_relevance_cannot_have(choices, words):
+    x, y = relevance_data(0, 0)
+    with pytest.raises(jn.JensenError, match=words):
+        jn.BayesianRegression(**{"relevance": True, **choices}).fit(x, y)
+
+
+def test_missing_inputs_that_are_refused():
+    x, y = relevance_data(0, 0)
+    x[:, 1] = np.nan
+    with pytest.raises(jn.JensenError, match="input 2 is missing in all rows"):
+        jn.BayesianRegression(relevance=True).fit(x, y)
+    with pytest.raises(jn.JensenError, match="missing values of linear inputs alone"):
+        jn.BayesianRegression(2).fit(x, y)
+
+
+def test_relevance_is_told_in_a_table():
+    x, y = relevance_data(0, 1)
+    model = jn.BayesianRegression(relevance=True).fit(pd.DataFrame(x, columns=list("abcdef")), y)
+    text = model.summary()
+    assert [line.split()[0] for line in text.splitlines()[2:8]] == list("abcdef")
+    assert text.count("relevant") == sum(one.is_relevant for one in model.relevance_)
+    assert model.interval(pd.DataFrame(x, columns=list("abcdef"))).shape == (2, 200)

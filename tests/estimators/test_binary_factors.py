@@ -278,9 +278,3 @@ def test_what_cannot_be_is_refused(choices, text):
 def test_other_models_refuse_mean_field_in_words(model):
     with pytest.raises(JensenError, match="is not for this model: choose method='em'"):
         model.fit(some_rows())
-
-
-def test_tables_of_networks_refuse_mean_field_in_words():
-    table = jn.examples.load("cancer").sample(50, random_state=0)
-    with pytest.raises(JensenError, match="'mean-field' is not for this model: choose"):
-        jn.BayesianNetwork("Smoker -> Cancer", method="mean-field", prior="bdeu").fit(table)

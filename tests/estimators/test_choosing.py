@@ -5,6 +5,7 @@ import signal
 
 import numpy as np
 import pytest
+from evidence.cases import LATENT, latent_class
 
 import jensen as jn
 
@@ -42,6 +43,27 @@ def test_states_of_chains_with_and_without_the_correction():
     assert "estimate" not in repr(plain)
 
 
+def test_any_way_to_the_evidence_ranks():
+    """Twelve rows whose evidence is known: -28.18, -26.02 and -25.58 of one to three classes."""
+    model = latent_class(1)
+    by_sum = jn.choose_components(LATENT, [1, 2], model=model, by="exact")
+    np.testing.assert_allclose(values(by_sum), [-28.1809842873, -26.0241013598], rtol=1e-9)
+    assert (by_sum.kind, by_sum.n) == ("exact", 2)
+    drawn = jn.choose_components(LATENT, [1, 2], model=model, by="bridge")
+    assert drawn.candidates[1].standard_error < 0.1
+    assert "±" in repr(drawn)
+    best = jn.choose_components(LATENT, [1, 2], model=model, by="vb")
+    assert values(best)[1] == pytest.approx(-27.76841, abs=1e-4)
+
+
+def test_a_bound_has_the_k_of_its_gap_beside_it():
+    found = jn.choose_components(LATENT, [1, 2], model=latent_class(1))
+    one, two = found.candidates
+    assert one.pareto_k == 0.0  # nothing is hidden: the bound is the evidence
+    assert ("not known" in repr(found)) == (two.pareto_k > 0.7)
+    assert f"{two.pareto_k:.2f}" in repr(found)
+
+
 def test_weights_of_sequences_count_in_bic():
     model, weight = jn.HiddenMarkovModel(random_state=0), [2, 1, 3]
     many = [SEQUENCES[k] for k in np.repeat(np.arange(3), weight)]
@@ -63,7 +85,7 @@ def test_weights_of_sequences_count_in_bic():
             {"model": 3},
             "^model must be a GaussianMixture, LatentClass or Hidden",
         ),
-        ([1], {"by": "aic"}, "^by must be 'bound' or 'bic', not 'aic'$"),
+        ([1], {"by": "aic"}, "^by must be 'bound', 'exact', .* or 'bridge', not 'aic'$"),
         ([1], {"by": "bic", "label_correction": True}, "^label_correction belongs to by='bound'$"),
         ([1], {"model": jn.GaussianMixture(method="em")}, "^by='bound' needs method='vbem'"),
     ],

@@ -72,7 +72,7 @@ def test_f_is_the_log_likelihood_and_answers_are_those_of_the_joint_gaussian(noi
     means, spreads = naive.factors_of(rows, *point)
     np.testing.assert_allclose(found.transform(rows), means, atol=1e-8)
     asked, moments = point.ask(rows)
-    np.testing.assert_allclose(moments.spread[asked.owner], spreads, atol=1e-8)
+    np.testing.assert_allclose(moments.spread[asked.rows.owner], spreads, atol=1e-8)
     filled = found.impute(rows)
     gaps = np.isnan(rows)
     assert np.array_equal(filled[~gaps], rows[~gaps])
@@ -288,7 +288,7 @@ def test_files_bring_all_of_it_back(tmp_path, prior, noise):
         (lambda d: d["posterior"]["noise"].update(exposure=[-1.0] * 6), "no gamma distribution"),
         (lambda d: d.update(columns=[]), "must name each column once"),
         (lambda d: d.update(columns=5), "must have loadings of 5 columns"),
-        (lambda d: d.update(model="factor"), "must be one of factor-analysis, binary-factors"),
+        (lambda d: d.update(model="factor"), "must be one of factor-analysis, factor-m"),
         (lambda d: d.update(noise="none"), "must be 'diagonal' or 'isotropic'"),
         (lambda d: d["choices"].update(method="gibbs"), "is not for this model"),
     ],

@@ -20,12 +20,19 @@ def mixture(covariance):
     return jn.GaussianMixture(2, covariance=covariance, prior=prior, random_state=0)
 
 
+def semi_conjugate():
+    prior = {"concentration": 1.0, "mean": 0.5, "mean_variance": 9.0, "degrees_of_freedom": 4.0,
+             "scale": 0.5}  # fmt: skip
+    return jn.GaussianMixture(2, covariance="tied", prior=prior, random_state=0)
+
+
 CASES = {
     "classes": (latent_class(2), LATENT, -26.0241013598),
     "three classes": (latent_class(3), LATENT, -25.5817346051),
     "diagonal": (mixture("diagonal"), X, -26.3528774823),
     "full": (mixture("full"), X, -26.3528774823),
     "tied": (mixture("tied"), X, None),
+    "semi-conjugate": (semi_conjugate(), X[:10], None),
     "chain": (chain(2), SEQUENCES, None),
 }
 

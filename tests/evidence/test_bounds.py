@@ -178,7 +178,18 @@ def test_pareto_k_is_the_shape_of_a_tail():
     for k in (0.2, 0.5, 1.0):
         weights = ((1.0 - rng.random(50_000)) ** -k - 1.0) / k
         assert pareto_k(np.log(weights)) == pytest.approx(k, abs=0.15)
-    assert pareto_k(np.zeros(1000)) == -np.inf
+    assert pareto_k(np.zeros(1000)) == 0.0
+
+
+def test_weights_that_are_even_have_no_tail():
+    """Regression: the tail of what rounding leaves of equal weights was fitted, k = 1.4."""
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(0, 1, (60, 1)), rng.normal(30, 1, (50, 1))])
+    apart = jn.GaussianMixture(2, prior={}, random_state=0).fit(x)
+    gap = apart.bound_gap(x, 200)
+    assert gap.pareto_k == 0.0
+    assert gap.is_stable
+    assert gap.multi_sample == pytest.approx(gap.bound, abs=1e-6)
 
 
 def test_the_gap_of_a_fitted_network_begins_at_its_posterior():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from evidence.cases import LATENT, NORMAL_GAMMA, POINTS, ROWS, latent_class
 from naive import evidence as naive
+from scipy.special import gammaln, logsumexp
 
 import jensen as jn
 
@@ -54,6 +55,31 @@ def test_missing_labels_of_classes_say_nothing():
     table = jn.Table(columns, states=dict.fromkeys("abc", range(3)))
     expected = naive.mixture(rows, 2, 1.0, naive.labels(3, 1.0))
     assert exact(latent_class(2), table) == pytest.approx(expected, rel=1e-12)
+
+
+def test_missing_numbers_of_columns_that_are_apart_say_nothing():
+    """The sum over all states, each column of a state having the evidence of what it shows."""
+    rows = np.array([[0.1, 0.3], [1.0, np.nan], [np.nan, 2.2], [3.0, 2.7], [np.nan, np.nan]])
+    two = {**NORMAL_GAMMA, "mean": [0.0, 0.0], "scale": [0.5, 0.5]}
+
+    def of_values(values):
+        model = jn.GaussianMixture(1, covariance="diagonal", prior=NORMAL_GAMMA)
+        return exact(model, values[:, None]) if len(values) else 0.0
+
+    total = []
+    for states in product(range(2), repeat=len(rows)):
+        counts = np.bincount(states, minlength=2)
+        value = gammaln(counts + 1.0).sum() - gammaln(len(rows) + 2.0)
+        for k in range(2):
+            own = rows[np.array(states) == k]
+            value += sum(of_values(column[~np.isnan(column)]) for column in own.T)
+        total.append(value)
+    model = jn.GaussianMixture(2, covariance="diagonal", prior=two, random_state=0)
+    expected = logsumexp(total)
+    assert exact(model, rows) == pytest.approx(expected, abs=1e-10)
+    for method, n_chains in (("ais", 200), ("bridge", 8)):
+        found = jn.log_evidence(model, rows, method, n_chains=n_chains)
+        assert abs(found.value - expected) < 4.0 * found.standard_error < 0.6
 
 
 def test_rows_of_a_weight_are_so_many_rows():

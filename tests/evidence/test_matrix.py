@@ -19,6 +19,10 @@ HOLES = {**LATENT, "a": [None, *LATENT["a"][1:5], None, *LATENT["a"][6:]]}
 PRIOR = {**NORMAL_GAMMA, "mean": [1.0, 1.0], "scale": [0.5, 0.5]}
 WIDE = np.array([[0.1, 0.3], [1.0, np.nan], [2.0, 2.2], [3.0, 2.7]])
 
+PLANE = np.random.default_rng(0).normal(size=(12, 1)) * [1.0, 2.0, -1.0]
+PLANE = PLANE + 0.3 * np.random.default_rng(1).normal(size=(12, 3))
+PLANE[2, 1] = np.nan
+
 MODELS = {
     "network of labels, complete": (jn.BayesianNetwork("a -> b", prior="bdeu"), LATENT),
     "network of labels, holes": (
@@ -42,10 +46,18 @@ MODELS = {
     "GaussianMixture": (
         jn.GaussianMixture(2, covariance="diagonal", prior=NORMAL_GAMMA, random_state=0), X
     ),
-    "GaussianMixture, holes": (
+    "GaussianMixture (diagonal), holes": (
         jn.GaussianMixture(2, covariance="diagonal", prior=PRIOR, random_state=0), WIDE
     ),
+    "GaussianMixture (full), holes": (
+        jn.GaussianMixture(2, prior={}, random_state=0), WIDE
+    ),
     "LatentClass, holes": (latent_class(2), HOLES),
+    "FactorAnalysis, holes": (jn.FactorAnalysis(1, prior={}), PLANE),
+    "MixtureOfFactorAnalyzers, holes": (
+        jn.MixtureOfFactorAnalyzers(1, 1, prior={}, tol=1e-4, random_state=0), PLANE
+    ),
+    "BinaryFactors, holes": (jn.BinaryFactors(1, prior={}, random_state=0), PLANE),
     "HiddenMarkovModel": (chain(2), SEQUENCES),
 }  # fmt: skip
 SHORT = {
@@ -54,9 +66,9 @@ SHORT = {
     "bridge": {"n_chains": 2, "n_samples": 10},
 }
 REFUSALS = {
-    "exact": "closed form|numbers are missing too|rows may miss nothing",
+    "exact": "closed form|numbers are missing too|rows may miss nothing|hidden factors",
     "bic": "no bound|came to nothing|collapsed|spread",
-    "laplace": "no mode inside|does not exist here|must have a mode",
+    "laplace": "no mode inside|does not exist here|must have a mode|hidden factors",
 }
 
 
@@ -86,7 +98,9 @@ def test_a_number_or_a_refusal(name, method):
     model, rows = MODELS[name]
     expected = table_of_docs()[name][method]
     if expected == "refused":
-        with pytest.raises(jn.JensenError, match=REFUSALS.get(method, "missing|rows may miss")):
+        with pytest.raises(
+            jn.JensenError, match=REFUSALS.get(method, "missing|rows may miss|hidden factors")
+        ):
             jn.log_evidence(model, rows, method, **SHORT.get(method, {}))
         return
     found = jn.log_evidence(model, rows, method, **SHORT.get(method, {}))

@@ -286,5 +286,34 @@ def test_a_picture_and_words():
     assert "posterior of the rate of n" in repr(net.posterior("n"))
     assert "count" in str(net.summary())
     assert "<svg" in net.to_svg(beliefs=True, given={"a": "yes"})
+    many = net.query("n", given=[{"a": "yes"}, {"x": 0.5}])
+    assert [one.mean for one in many] == np.ravel(many.mean).tolist()
     low, high = net.posterior("n").interval()
     assert np.all((low < net.posterior("n").mean) & (net.posterior("n").mean < high))
+
+
+def test_evidence_is_the_sum_over_what_is_hidden():
+    data = {
+        "a": ["u", None, "v", "v", None, "u"],
+        "b": ["p", "q", "q", None, "p", "p"],
+        "n": [1, 4, 0, 2, 7, None],
+        "x": [0.5, 1.0, -2.0, 0.3, 2.0, 1.0],
+    }
+    graph, prior = "a -> b; a -> n; b -> n; a -> x", {"strength": 1.0}
+    choices = {"counts": ["n"], "continuous": ["x"], "states": {"a": "uv", "b": "pq"}}
+    choices["states"] = {x: list(labels) for x, labels in choices["states"].items()}
+    each = []
+    for first, second, b in product("uv", "uv", "pq"):
+        full = {**data, "a": ["u", first, "v", "v", second, "u"]}
+        full["b"] = ["p", "q", "q", b, "p", "p"]
+        net = jn.BayesianNetwork(graph, prior=prior).fit(jn.Table(full, **choices))
+        each.append(net.free_energy_)
+    table = jn.Table(data, **choices)
+    net = jn.BayesianNetwork(graph, prior=prior, random_state=0).fit(table)
+    exact = float(jn.log_evidence(net, table, "exact").value)
+    assert exact == pytest.approx(np.logaddexp.reduce(each), rel=1e-9)
+    assert net.free_energy_ < exact
+    with pytest.raises(JensenError, match="annealing is not known of networks with declared"):
+        jn.log_evidence(net, table, "ais")
+    with pytest.raises(JensenError, match="the mode lies at a boundary"):
+        jn.log_evidence(net, table, "laplace")

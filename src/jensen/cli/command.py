@@ -31,6 +31,7 @@ MODEL_NAMES = {
     "hmm": "an hmm",
     "factors": "a factor analysis",
     "binary-factors": "binary factors",
+    "factor-mixture": "a mixture of factor analysers",
     "posterior": "a posterior over graphs",
 }
 """Kinds of models as they are called in sentences."""

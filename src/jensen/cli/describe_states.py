@@ -10,6 +10,7 @@ from jensen.support.text import plural, show_number
 
 if TYPE_CHECKING:
     from jensen.cli.learn_states import LearnedRows
+    from jensen.estimators.choosing import ComponentsChoice
 
 
 class DescribedStates(NamedTuple):
@@ -17,6 +18,7 @@ class DescribedStates(NamedTuple):
 
     model: Any
     rows: LearnedRows
+    choice: ComponentsChoice | None = None  # which numbers of states were tried
 
     def save(self, output: str | None) -> None:
         """Write it; - prints it."""
@@ -30,6 +32,7 @@ class DescribedStates(NamedTuple):
             "rows": self.rows.weight,
             **({} if n_sequences is None else {"sequences": n_sequences}),
             **_criteria(self.model, self.rows),
+            **({} if self.choice is None else {"candidates": _candidates(self.choice)}),
             "output": output,
         }
 
@@ -39,6 +42,8 @@ class DescribedStates(NamedTuple):
         noun = "row" if weight == 1 else "rows"
         of = "" if n_sequences is None else f" of {plural(n_sequences, 'sequence')}"
         print(f"learned from {show_number(weight)} {noun}{of}")
+        if self.choice is not None:
+            print(f"{self.choice!r}\n")
         print(self.model.summary())
         for name, value in _criteria(self.model, self.rows).items():
             print(f"{name.upper()} {value:.6f} (lower is better)")
@@ -52,6 +57,19 @@ class DescribedStates(NamedTuple):
     def was_interrupted(self) -> bool:
         """Whether an interrupt ended the run."""
         return run_was_interrupted(self.model)
+
+
+def _candidates(choice: ComponentsChoice) -> list[dict[str, Any]]:
+    """Every number of states that was tried."""
+    return [
+        {
+            "states": c.n,
+            "bound": None if math.isnan(c.value) else c.value,
+            "live": c.n_live,
+            "pareto_k": c.pareto_k,
+        }
+        for c in choice.candidates
+    ]
 
 
 def _criteria(model: Any, rows: LearnedRows) -> dict[str, float]:

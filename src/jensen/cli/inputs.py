@@ -272,9 +272,10 @@ NOUNS = {
     "state": "hmm",
     "factor": "factors",
     "binary factor": "binary-factors",
+    "analyzer": "factor-mixture",
 }
 """What the hidden things of a model are called, and the model."""
-FACTORS = ("factors", "binary-factors")
+FACTORS = ("factors", "binary-factors", "factor-mixture")
 
 
 def _file(name: str) -> str:
@@ -337,9 +338,13 @@ def loop_choices(given: Given) -> dict[str, Any]:
     return {**given.chosen(*LOOP), **seed, "progress": sys.stderr.isatty()}
 
 
+AUTO = "auto"
+"""Of --states: as many as the rows ask for."""
+
+
 def is_state_number(text: str) -> bool:
     """Whether --states says how many hidden states there are, rather than those of a column."""
-    return "=" not in text and text.strip().lstrip("+-").isdecimal()
+    return text == AUTO or ("=" not in text and text.strip().lstrip("+-").isdecimal())
 
 
 def refuse_state_numbers(given: Given) -> None:

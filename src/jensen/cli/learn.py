@@ -120,6 +120,7 @@ def learn_network(given: Given) -> tuple[BayesianNetwork, Table]:
         raise JensenError(f"--equivalent-sample-size belongs to {owners}")
     known = inputs.read_net(given.graph) if inputs.names_net(given.graph) else None
     chosen = inputs.loop_choices(given) | given.chosen("equivalent_sample_size", "mode", "fixed")
+    chosen["blocks"] = [[name.strip() for name in text.split(",")] for text in given.block]
     if given.start is not None:
         chosen["start"] = inputs.read_net(given.start)
     dag = inputs.read_graph(given.graph) if known is None else known.graph

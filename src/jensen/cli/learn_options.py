@@ -206,6 +206,7 @@ STRUCTURE_OPTIONS = (
     ),
 )
 
+ASCENTS = ("em", "vbem", "viterbi", "me")
 PARAMETER_OPTIONS = (
     Option(
         "prior",
@@ -224,15 +225,11 @@ PARAMETER_OPTIONS = (
         "method",
         "How parameters are learned: em (the most likely ones), vbem (their posterior), viterbi "
         "and me (the same, with the most probable completion of the rows), stochastic-em and gibbs "
-        "(with drawn completions); of binary factors also variational-em and mean-field (like em "
-        "and vbem, with hidden bits independent of each other); default: em without a prior, vbem "
-        "with one.",
+        "(with drawn completions); of labels and binary factors also variational-em and mean-field "
+        "(as em and vbem, what is missing independent); default: em without a prior, else vbem.",
         PARAMETERS,
         metavar="METHOD",
-        suggested=(
-            *("em", "vbem", "viterbi", "me", "stochastic-em", "gibbs"),
-            *("variational-em", "mean-field"),
-        ),
+        suggested=(*ASCENTS, "stochastic-em", "gibbs", "variational-em", "mean-field"),
     ),
     options.SAMPLE_SIZE.but(belongs=NETWORK),
     Option(
@@ -251,6 +248,14 @@ PARAMETER_OPTIONS = (
         PARAMETERS,
         many=True,
         metavar="NAME",
+        belongs={**NETWORK, "graph": (KNOWN,)},
+    ),
+    Option(
+        "block",
+        "Variables A,B that mean-field and variational-em keep together; repeatable.",
+        PARAMETERS,
+        many=True,
+        metavar="A,B",
         belongs={**NETWORK, "graph": (KNOWN,)},
     ),
     Option(
@@ -283,15 +288,15 @@ STATE_OPTIONS = (
         "model",
         "What is learned: a network, or hidden states (which need --states K): mixture, a Gaussian "
         "mixture of columns of numbers; latent-class, latent classes of columns of any kind; hmm, "
-        "a hidden Markov model. Or hidden factors of columns of numbers (which need --factors K): "
-        "factors, a factor analysis; binary-factors, parts that are there or not.",
+        "a hidden Markov model. Or hidden factors of numbers (--factors K): factors, a factor "
+        "analysis; binary-factors, parts there or not; factor-mixture, clusters with factors.",
         HIDDEN_STATES,
         values=("network", "mixture", "latent-class", "hmm", *FACTORS),
         default="network",
     ),
     options.STATES.but(
-        help="The number of components, classes or hidden states. Or COLUMN=A,B: all states of a "
-        "column in their order, also those that never occur; repeatable.",
+        help="The number of components, classes or hidden states; auto: that with the best bound "
+        "of the log evidence. Or COLUMN=A,B: all states of a column in their order; repeatable.",
         group=HIDDEN_STATES,
         metavar="K",
     ),

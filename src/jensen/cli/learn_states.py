@@ -12,6 +12,7 @@ from jensen.models.emissions.registry import EMISSIONS, owner_of
 
 if TYPE_CHECKING:
     from jensen.data import Table
+    from jensen.estimators.choosing import ComponentsChoice
 
 BY_KIND = "name columns of one kind with --column, or say which with --emission"
 OTHERWISE = ", name columns of numbers with --column, or use --model latent-class"
@@ -28,8 +29,14 @@ class LearnedRows(NamedTuple):
     n_sequences: int | None
 
 
-def learn_states(given: Given) -> tuple[Any, LearnedRows]:
-    """Learn; the model, and the rows that it was learned from."""
+MOST_STATES = 10
+"""How many --states auto tries."""
+STARTS = 5
+"""Of each number that --states auto tries, unless --n-init is given."""
+
+
+def learn_states(given: Given) -> tuple[Any, LearnedRows, ComponentsChoice | None]:
+    """Learn; the model, the rows it was learned from, and which numbers of states were tried."""
     _check(given)
     n_states = _n_states(given)
     choices = {**inputs.loop_choices(given), "prior": read_prior(given.prior)}
@@ -42,11 +49,26 @@ def learn_states(given: Given) -> tuple[Any, LearnedRows]:
         table = table.complete_rows()
     _stop_if_interrupted()
     if given.model == "hmm":
-        model = _learn_hmm(n_states, choices, given, table, sequences)
+        model, fit = _chain(n_states or 1, choices, given, table, sequences)
     else:
-        model = _learn_mixture(n_states, choices, given, table)
+        model, fit = _mixture(n_states or 1, choices, given, table), {}
+    rows = table.with_weights(None) if given.model == "hmm" else table
     n_sequences = len(sequences.lengths) if given.model == "hmm" else None
-    return model, LearnedRows(table.total_weight, table.n_rows, n_sequences)
+    told = LearnedRows(table.total_weight, table.n_rows, n_sequences)
+    if n_states is not None:
+        return model.fit(rows, **fit, checkpoint=given.checkpoint), told, None
+    choice = _choose(model, given, rows, fit)
+    return choice.model, told, choice
+
+
+def _choose(model: Any, given: Given, table: Table, fit: dict[str, Any]) -> ComponentsChoice:
+    """The number of states with the highest bound."""
+    from jensen.estimators.choosing import choose_components
+
+    if given.n_init is None:
+        model.set_params(n_init=STARTS)
+    numbers = range(1, min(MOST_STATES, table.n_rows) + 1)
+    return choose_components(table, numbers, model=model, **fit)
 
 
 # --- what was said ---
@@ -67,14 +89,32 @@ def _check(given: Given) -> None:
         )
 
 
-def _n_states(given: Given) -> int:
-    """The number of hidden states, which must be said once."""
+def _n_states(given: Given) -> int | None:
+    """The number of hidden states, which must be said once; None: whichever is best."""
     numbers = [text for text in given.states if inputs.is_state_number(text)]
     if len(numbers) != 1:
         raise JensenError("say once how many hidden states there are: --states 3")
+    if numbers[0] == inputs.AUTO:
+        _refuse_with_auto(given)
+        return None
     if int(numbers[0]) < 1:
         raise JensenError(f"--states {numbers[0]}: there must be one at least")
     return int(numbers[0])
+
+
+def _refuse_with_auto(given: Given) -> None:
+    """Refuse what one number of states alone can have."""
+    if given.method not in (None, "vbem"):
+        raise JensenError(
+            f"--states auto compares bounds of the log evidence, which --method {given.method} has "
+            "not: leave it out"
+        )
+    for name in ("start", "checkpoint"):
+        if getattr(given, name) is not None:
+            raise JensenError(
+                f"{given.table[name].flag} belongs to one number of states, and --states auto "
+                "tries several: leave it out"
+            )
 
 
 def _labels(given: Given) -> list[str]:
@@ -134,20 +174,20 @@ def _stop_if_interrupted() -> None:
 # --- the models ---
 
 
-def _learn_mixture(n_states: int, choices: dict[str, Any], given: Given, table: Table) -> Any:
+def _mixture(n_states: int, choices: dict[str, Any], given: Given, table: Table) -> Any:
     from jensen.estimators.gaussian_mixture import GaussianMixture
     from jensen.estimators.latent_class import LatentClass
 
     if given.model == "latent-class":
-        return LatentClass(n_states, **choices).fit(table, checkpoint=given.checkpoint)
+        return LatentClass(n_states, **choices)
     require_numbers(table, "a mixture", OTHERWISE)
-    mixture = GaussianMixture(n_states, **choices, **given.chosen("covariance"))
-    return mixture.fit(table, checkpoint=given.checkpoint)
+    return GaussianMixture(n_states, **choices, **given.chosen("covariance"))
 
 
-def _learn_hmm(
+def _chain(
     n_states: int, choices: dict[str, Any], given: Given, table: Table, sequences: RowSequences
-) -> Any:
+) -> tuple[Any, dict[str, Any]]:
+    """A hidden Markov model, and what its `fit` takes."""
     from jensen.estimators.chain_choices import emission_of
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel
 
@@ -164,12 +204,8 @@ def _learn_hmm(
     estimator = HiddenMarkovModel(
         n_states, end=given.end, emission=emission, **choices, **given.chosen("covariance")
     )
-    return estimator.fit(
-        table.with_weights(None),
-        lengths=sequences.lengths,
-        sequence_weight=sequences.weights(table.weights),
-        checkpoint=given.checkpoint,
-    )
+    weight = sequences.weights(table.weights)
+    return estimator, {"lengths": sequences.lengths, "sequence_weight": weight}
 
 
 def _may_have_labels(emission: str | None) -> bool:
@@ -184,10 +220,11 @@ def learn_factors(given: Given) -> tuple[Any, LearnedRows]:
     """Learn; the model, and the rows that it was learned from."""
     from jensen.estimators.binary_factors import BinaryFactors
     from jensen.estimators.factor_analysis import FactorAnalysis
+    from jensen.estimators.factor_mixture import MixtureOfFactorAnalyzers
 
     if given.factors is None:
         raise JensenError("say how many factors there are: --factors 2")
-    if given.states:
+    if given.states and given.model != "factor-mixture":
         raise JensenError(f"--states {given.states[0]}: factors have none, say --factors 2")
     for name in CHAIN_OPTIONS:
         if name in given.typed:
@@ -196,8 +233,12 @@ def learn_factors(given: Given) -> tuple[Any, LearnedRows]:
     if given.start is not None:
         choices["start"] = inputs.read_factors(given.start)
     table = _read_numbers(given)
-    kind = FactorAnalysis if given.model == "factors" else BinaryFactors
-    model = kind(given.factors, **choices, **given.chosen("noise"))
+    choices["n_factors"] = given.factors
+    if given.model == "factor-mixture":
+        choices["n_components"] = _n_states(given)
+    kinds = {"factors": FactorAnalysis, "binary-factors": BinaryFactors}
+    kind = kinds.get(given.model, MixtureOfFactorAnalyzers)
+    model = kind(**choices, **given.chosen("noise"))
     model.fit(table, checkpoint=given.checkpoint)
     return model, LearnedRows(table.total_weight, table.n_rows, None)
 

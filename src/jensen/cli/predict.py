@@ -31,7 +31,7 @@ def run(given: Given) -> None:
     given.check(model=kind)
     if kind == "network":
         _predict_variable(given, model)
-    elif kind in inputs.FACTORS:
+    elif kind in inputs.FACTORS and kind != "factor-mixture":
         _predict_factors(given, model, read_state_rows(given, model))
     else:
         given.refuse_together(("--path", given.path), ("--probabilities", given.probabilities))
@@ -109,6 +109,9 @@ def _ask(
 
     from jensen.estimators.state_estimator import best_states
 
+    if model.noun == "analyzer":  # densities are never 0, and numbers have no labels
+        values = model.predict_proba(rows.inputs)
+        return best_states(values), values
     choices: dict[str, Any] = {"impossible": given.impossible, "unknown": given.unknown}
     if model.noun == "state":
         choices["lengths"] = rows.sequences.lengths
@@ -175,7 +178,7 @@ COMMAND = Command(
             QUESTION,
             kind=bool,
             default=False,
-            belongs=NOT_OF_FACTORS,
+            belongs={"model": (*NOT_OF_FACTORS["model"], "factor-mixture")},
         ),
         Option(
             "path",

@@ -12,6 +12,7 @@ _HOME = {
     "GaussianMixture": "gaussian_mixture",
     "HiddenMarkovModel": "hidden_markov_model",
     "LatentClass": "latent_class",
+    "MixtureOfFactorAnalyzers": "factor_mixture",
 }
 
 __all__ = [*_HOME]

@@ -31,7 +31,7 @@ from jensen.support.json_values import as_checked
 from jensen.support.text import plural
 
 if TYPE_CHECKING:
-    from jensen.evidence.variational import BoundGap
+    pass
 
 
 class BayesianNetwork(AnswersToPeers, NetworkMethods, Estimator):
@@ -67,7 +67,9 @@ class BayesianNetwork(AnswersToPeers, NetworkMethods, Estimator):
         "stochastic-em" and "gibbs" (with drawn ones). None: "em" without a prior, else "vbem".
         The most probable completion is one of labels; missing numbers are integrated out, because
         a density has no unit in which completions could be compared. So where all columns are
-        numbers "viterbi" is "em", and "me" is "vbem".
+        numbers "viterbi" is "em", and "me" is "vbem". For labels too large for exact sums also
+        "variational-em" and "mean-field": as "em" and "vbem", with a q(h) that is a product over
+        variables or `blocks`, so that F is a lower bound of what they have.
     prior
         None (flat; "bdeu" for "vbem", "me" and "gibbs", which cannot do without a proper prior),
         the Dirichlet concentration of every cell (1.0 is Laplace's rule), "bdeu",
@@ -99,6 +101,9 @@ class BayesianNetwork(AnswersToPeers, NetworkMethods, Estimator):
         Labels whose tables are known and stay as `start` gives them; a dict of `start` may then
         hold these tables alone, and the others begin as without `start`. They have no prior, and
         their posterior is a point (shown as a Dirichlet worth 10¹⁰ rows).
+    blocks
+        Of "variational-em" and "mean-field": lists of variables that go together where several of
+        them are missing; all others stand alone.
     n_init
         How many random starts; the one with the highest F is kept. With 1, the tables of a graph
         of labels that was learned from incomplete rows begin where structural EM ended.
@@ -192,6 +197,7 @@ class BayesianNetwork(AnswersToPeers, NetworkMethods, Estimator):
         mode: str = "probabilities",
         start: Any = None,
         fixed: Iterable[str] = (),
+        blocks: Iterable[Sequence[str]] = (),
         n_init: int = 1,
         max_iter: int = 1000,
         tol: float = 1e-8,
@@ -210,6 +216,7 @@ class BayesianNetwork(AnswersToPeers, NetworkMethods, Estimator):
         self.mode = mode
         self.start = start
         self.fixed = fixed
+        self.blocks = blocks
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
@@ -321,29 +328,6 @@ class BayesianNetwork(AnswersToPeers, NetworkMethods, Estimator):
     def posterior(self, name: str) -> TablePosterior | AnyPosterior:
         """The posterior of P(name | parents), of a table or of a regression: means, intervals."""
         return self.require_any().posterior(name)
-
-    def bound_gap(
-        self, table: Any, n_samples: int = 2000, *, random_state: Any = None, **fit: Any
-    ) -> BoundGap:
-        """How far F lies below the log evidence, by importance sampling from q(θ).
-
-        Pareto's k̂ says whether the weights can be believed; modes that q does not reach, such as
-        other labels of hidden states, are not seen.
-
-        Parameters
-        ----------
-        table
-            The rows of `fit`.
-        n_samples
-            Draws from q(θ).
-        random_state
-            An int, `SeedSequence`, `Generator` or None: that of the model.
-        **fit
-            What `fit` takes besides.
-        """
-        from jensen.evidence.variational import bound_gap
-
-        return bound_gap(self, table, n_samples, random_state, **fit)
 
     def table_samples(self, name: str) -> NDArray[np.float64]:
         """Samples of P(name | parents) after "gibbs", (samples, parents..., states)."""

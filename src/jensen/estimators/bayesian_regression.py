@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 PARTS = ("mean", "variance", "shape", "rate")
+OF_INPUTS = ("input_shape", "input_rate")
+"""Parts of the prior of precisions of inputs."""
 HIGHEST = 7
 """The highest degree that "auto" tries."""
 MOST_DEGREE = 100
@@ -54,6 +56,10 @@ class BayesianRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     features
         Instead of powers: a function of the inputs (n, D) that gives the features (n, P), with a
         constant of its own if there is to be one.
+    relevance
+        Whether every input has a prior precision of its own, learned by variational Bayes (ARD):
+        `relevance_` then tells which inputs matter. Inputs are linear (`degree` 1) and may be
+        missing in `fit`; `unit` is by default their deviation, `origin` their mean.
     origin, unit
         Powers are those of (x - origin) / unit, numbers or one for each column. By default the
         middle and half the range of each column, so that units of x change nothing.
@@ -64,6 +70,8 @@ class BayesianRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
           coefficients it is 0.
         - "variance": v, of every coefficient in units of σ²; by default 100.
         - "shape" and "rate" of 1/σ²: by default 1, and the variance of y.
+        - "input_shape" and "input_rate", with `relevance`: of the precisions of inputs in units of
+          `unit` and of 1/σ²; by default ½, so that each coefficient has a Cauchy prior.
 
     Attributes
     ----------
@@ -75,6 +83,12 @@ class BayesianRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     log_evidence_ : float
         That of `degree_`. Where the prior mean and rate are made of y, evidences of two sets of
         rows do not compare.
+    relevance_ : tuple
+        With `relevance`, for every input: name, gain (what the bound loses when the input is
+        removed and the rest is learned anew), is_relevant (whether the gain is above 0), precision.
+    trace_ : array
+        With `relevance`, the bound after every sweep; `log_evidence_` is the last, a lower bound
+        (jointly of inputs and outputs, if inputs are missing).
     coefficients_ : array
         (P,): posterior means, the constant first.
     noise_ : float
@@ -85,7 +99,8 @@ class BayesianRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     References
     ----------
     Bishop (2006), *Pattern Recognition and Machine Learning*, section 3.5.1 and exercise 3.23.
-    MacKay (1992), *Bayesian interpolation*.
+    MacKay (1992), *Bayesian interpolation*; (1994), *Bayesian nonlinear modeling for the prediction
+    competition* (relevance).
 
     Examples
     --------
@@ -95,6 +110,11 @@ class BayesianRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     >>> model = jn.BayesianRegression("auto").fit(x[:, None], y)
     >>> model.degree_
     2
+    >>> inputs = np.random.default_rng(0).normal(size=(100, 3))
+    >>> noise = np.random.default_rng(1).normal(size=100)
+    >>> model = jn.BayesianRegression(relevance=True).fit(inputs, 2.0 * inputs[:, 1] + noise)
+    >>> [one.is_relevant for one in model.relevance_]
+    [False, True, False]
     """
 
     def __init__(
@@ -102,20 +122,24 @@ class BayesianRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         degree: int | Literal["auto"] = 1,
         *,
         features: Callable[[Array], Any] | None = None,
+        relevance: bool = False,
         origin: Any = None,
         unit: Any = None,
         prior: Mapping[str, Any] | None = None,
     ) -> None:
         self.degree = degree
         self.features = features
+        self.relevance = relevance
         self.origin = origin
         self.unit = unit
         self.prior = prior
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn from inputs (n, D) and outputs (n,); nothing may be missing."""
+        """Learn from inputs (n, D) and outputs (n,); with `relevance` inputs may be missing."""
         X, y = self._read(X, y)
         degrees = self._degrees()
+        if self.relevance:
+            return self._fit_relevance(X, y)
         self.origin_, self.unit_ = self._coordinates(X)
         found = []
         for degree in degrees:
@@ -131,27 +155,31 @@ class BayesianRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             DegreeEvidence(degree, float(value), float(p))
             for (degree, _, value), p in zip(found, share, strict=True)
         )
-        self.degree_, self._eta, value = found[int(values.argmax())]
+        self.degree_, eta, value = found[int(values.argmax())]
         self.log_evidence_ = float(value)
-        told = linear_regression.to_standard(self._eta)
-        self.coefficients_ = told.coefficients[0]
-        self.noise_ = float(1.0 / np.sqrt(told.degrees_of_freedom[0] * told.scale[0]))
+        self._keep(eta)
         return self
 
     def _read(self, X: Any, y: Any) -> tuple[Array, Array]:
         try:
-            X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
+            gaps: Any = "allow-nan" if self.relevance else True
+            X, y = validate_data(
+                self, X, y, dtype=np.float64, y_numeric=True, ensure_all_finite=gaps
+            )
         except ValueError as error:
             if "NaN" in str(error):
                 raise DataError(
-                    f"{error}\nA BayesianRegression knows no missing values: leave out these rows, "
-                    "or learn a BayesianNetwork of continuous columns"
+                    f"{error}\nA BayesianRegression knows missing values of linear inputs alone, "
+                    "with relevance=True: leave out these rows, or learn a BayesianNetwork of "
+                    "continuous columns"
                 ) from None
             raise
         return X, np.asarray(y, np.float64)
 
     def _degrees(self) -> tuple[int | None, ...]:
         """The degrees to try; None for features of the caller's."""
+        if self.relevance and (self.features is not None or self.degree != 1):
+            raise JensenError("relevance is that of linear inputs: leave out features and degree")
         if self.features is not None:
             if self.degree != 1 or self.origin is not None or self.unit is not None:
                 raise JensenError(
@@ -169,9 +197,13 @@ class BayesianRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _coordinates(self, X: Array) -> tuple[Array, Array]:
         """Origin and unit of every column."""
-        low, high = X.min(0), X.max(0)
-        half = 0.5 * (high - low)
-        usual = (low + half, np.where(half > 0.0, half, 1.0))
+        if self.relevance:
+            middle, half = np.nanmean(X, axis=0), np.nanstd(X, axis=0)
+        else:
+            low, high = X.min(0), X.max(0)
+            half = 0.5 * (high - low)
+            middle = low + half
+        usual = (middle, np.where(half > 0.0, half, 1.0))
         found = []
         for name, given, own in zip(
             ("origin", "unit"), (self.origin, self.unit), usual, strict=True
@@ -202,10 +234,21 @@ class BayesianRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return np.column_stack([np.ones(len(z)), *(z**power for power in range(1, degree + 1))])
 
     def _prior(self, y: Array, n_features: int) -> Regression:
+        given = self._given_prior(y)
+        mean = np.zeros((1, n_features))
+        mean[0, 0] = given["mean"]
+        strength = np.eye(n_features)[None] / given["variance"]
+        return linear_regression.from_standard(
+            mean, strength, np.array([2.0 * given["shape"]]), np.array([0.5 / given["rate"]])
+        )
+
+    def _given_prior(self, y: Array) -> dict[str, float]:
+        """All parts of the prior; what was not given is by default."""
         given = dict(self.prior or {})
+        parts = (*PARTS, *OF_INPUTS) if self.relevance else PARTS
         for name, value in given.items():
-            if name not in PARTS:
-                raise JensenError(f"the prior has {some(PARTS)}, not {name!r}")
+            if name not in parts:
+                raise JensenError(f"the prior has {some(parts)}, not {name!r}")
             if not is_real(value) or not np.isfinite(value) or (name != "mean" and value <= 0.0):
                 raise JensenError(
                     f"prior[{name!r}] must be finite{' and above 0' * (name != 'mean')}, not "
@@ -218,13 +261,40 @@ class BayesianRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
                 f"all outputs are the same (n_samples={len(y)}), so nothing says how much they "
                 "vary: give the prior a rate, prior={'rate': ...}, in the unit of y squared"
             )
-        mean = np.zeros((1, n_features))
-        mean[0, 0] = float(given.get("mean", y.mean()))
-        strength = np.eye(n_features)[None] / float(given.get("variance", 100.0))
-        shape = float(given.get("shape", 1.0))
-        return linear_regression.from_standard(
-            mean, strength, np.array([2.0 * shape]), np.array([0.5 / rate])
+        usual = {"mean": float(y.mean()), "variance": 100.0, "shape": 1.0, "rate": rate}
+        return {**usual, **dict.fromkeys(OF_INPUTS, 0.5), **{n: float(x) for n, x in given.items()}}
+
+    def _fit_relevance(self, X: Array, y: Array) -> Self:
+        """By variational Bayes, with a precision of its own for every input."""
+        from jensen.estimators import relevance as ard
+
+        empty = np.isnan(X).all(0)
+        if empty.any():
+            raise DataError(f"input {int(empty.argmax()) + 1} is missing in all rows: leave it out")
+        self.origin_, self.unit_ = self._coordinates(X)
+        prior = self._given_prior(y)
+        problem = ard.RelevanceProblem(
+            (X - self.origin_) / self.unit_,
+            y - prior["mean"],
+            prior["variance"],
+            ard.GammaPrior(prior["shape"], prior["rate"]),
+            ard.GammaPrior(prior["input_shape"], prior["input_rate"]),
         )
+        found = ard.learn_relevance(problem)
+        names = getattr(self, "feature_names_in_", range(1, X.shape[1] + 1))
+        self.relevance_ = ard.relevances(problem, found, [str(name) for name in names])
+        self.degree_, self.trace_ = 1, np.array(found.trace)
+        self.log_evidence_ = float(found.trace[-1])
+        self.evidences_ = (DegreeEvidence(1, self.log_evidence_, 1.0),)
+        self._keep(ard.shifted(found.eta, prior["mean"]))
+        return self
+
+    def _keep(self, eta: Regression) -> None:
+        """The posterior, and what is shown of it."""
+        self._eta = eta
+        told = linear_regression.to_standard(eta)
+        self.coefficients_ = told.coefficients[0]
+        self.noise_ = float(1.0 / np.sqrt(told.degrees_of_freedom[0] * told.scale[0]))
 
     # --- answers ---
 
@@ -287,8 +357,12 @@ class BayesianRegression(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         return np.stack([told.coefficients[0] - away, told.coefficients[0] + away])
 
     def summary(self) -> str:
-        """The evidence of every degree that was tried, as a table."""
+        """The evidence of every degree that was tried, or the relevance of inputs, as a table."""
         check_is_fitted(self)
+        if self.relevance:
+            from jensen.estimators.relevance import relevance_table
+
+            return relevance_table(self)
         rows = [["degree", "log evidence", "probability", ""]]
         for one in self.evidences_:
             mark = "best" if one.degree == self.degree_ else ""

@@ -15,6 +15,7 @@ from jensen.estimators.factor_estimator import (
     FactorEstimator,
     check_factors,
     read_factor_prior,
+    read_features,
     read_part,
 )
 from jensen.estimators.learning import LoopChoices, Problem, Start
@@ -211,13 +212,7 @@ class BinaryFactors(FactorEstimator):
     def inverse_transform(self, X: Any) -> Array:
         """Rows (n, D) that are expected of these bits, or probabilities of them (n, K)."""
         point = self.require_fitted().point
-        values = np.asarray(X, np.float64)
-        K = len(point.on)
-        if values.ndim != 2 or values.shape[1] != K:
-            raise DataError(
-                f"X must be {plural(K, 'column')} of factors, as transform gives them, and has the "
-                f"shape {values.shape}"
-            )
+        values = read_features(X, point.loadings.shape[1])
         return np.asarray(values @ point.loadings.T)
 
     def _named_start(self) -> Mapping[str, Any]:

@@ -16,24 +16,31 @@ from jensen.estimators.gaussian_mixture import GaussianMixture
 from jensen.estimators.latent_class import LatentClass
 from jensen.estimators.state_estimator import StatesEstimator
 from jensen.estimators.states_summary import prior_of
+from jensen.evidence.methods import METHODS, log_evidence
+from jensen.evidence.record import WORKS
 from jensen.exceptions import CollapseError, JensenError, warn_of_left_out
 from jensen.scores.table_checks import noting, warn_of_guessed_spread
 from jensen.support.arguments import check_whole
 from jensen.support.machine import STREAM, check_many, interruptible
-from jensen.support.text import grid
+from jensen.support.text import either, grid
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
 
+RANKED_BY = ("bound", *METHODS)
+
+
 class Candidate(NamedTuple):
     """One number of components, and what came of it."""
 
     n: int
-    value: float  # the bound (or estimate), or BIC; NaN where no start came to an end
+    value: float  # the bound, the evidence, or BIC; NaN where no start came to an end
     n_live: int
     model: StatesEstimator | None
+    standard_error: float | None = None  # of an estimate
+    pareto_k: float | None = None  # of a bound: above 0.7 how far below the evidence is not known
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,7 @@ class ComponentsChoice:
     candidates
         One for each number that was tried.
     by
-        "bound" (higher is better) or "bic" (lower is better).
+        "bic" (lower is better), or what is higher where a number is better.
     label_correction
         Whether `label_correction_` was added to the bounds, which makes estimates of them.
     """
@@ -56,14 +63,14 @@ class ComponentsChoice:
 
     @property
     def kind(self) -> str:
-        """What the values are: "bound", "bic", or "estimate" (not a bound) of the log evidence."""
+        """What the values are: "bound", "bic", "estimate" (not a bound), or how else found."""
         return "estimate" if self.label_correction else self.by
 
     @property
     def best(self) -> Candidate:
-        """The candidate with the highest bound, or the lowest BIC; the first of equals."""
+        """The candidate with the highest value, or the lowest BIC; the first of equals."""
         known = [c for c in self.candidates if not math.isnan(c.value)]
-        sign = 1.0 if self.by == "bound" else -1.0
+        sign = -1.0 if self.by == "bic" else 1.0
         return max(known, key=lambda c: sign * c.value)
 
     @property
@@ -80,24 +87,37 @@ class ComponentsChoice:
         """A row for each candidate."""
         import pandas as pd
 
-        rows = [(c.n, c.value, c.n_live, c.n == self.n) for c in self.candidates]
-        return pd.DataFrame(rows, columns=["n", self.kind, "live", "best"])
+        names = ["n", self.kind, "live", "best", "standard_error", "pareto_k"]
+        rows = [
+            (c.n, c.value, c.n_live, c.n == self.n, c.standard_error, c.pareto_k)
+            for c in self.candidates
+        ]
+        return pd.DataFrame(rows, columns=names)
 
     def plot(self, ax: Axes | None = None) -> Axes:
-        """Draw the bound, or BIC, over the number of components."""
+        """Draw the bound, evidence or BIC over the number of components."""
         from jensen.plots.figures import components
 
         return components(self, ax)
 
     def __repr__(self) -> str:
-        rows = [["n", self.kind, "live", ""]]
+        ks = [c.pareto_k for c in self.candidates if c.pareto_k is not None]
+        rows = [["n", self.kind, "live", *["k"] * bool(ks), ""]]
         for c in self.candidates:
             mark = "best" if c.n == self.n else ""
             value = "came to nothing" if math.isnan(c.value) else f"{c.value:.3f}"
-            rows.append([str(c.n), value, str(c.n_live), mark])
-        note = "\nbound + label correction: an estimate, not a bound, of the log evidence"
-        prior = "".join(f"\nn = {self.n}, {line}" for line in prior_of(self.model))
-        return grid(rows, left=0, rule=True) + prior + (note if self.label_correction else "")
+            error = "" if c.standard_error is None else f" ± {c.standard_error:.2g}"
+            k = ["" if c.pareto_k is None else f"{c.pareto_k:.2f}"] if ks else []
+            rows.append([str(c.n), value + error, str(c.n_live), *k, mark])
+        notes = [f"n = {self.n}, {line}" for line in prior_of(self.model)]
+        if any(k > WORKS for k in ks):
+            notes.append(
+                f"k above {WORKS}: how far the bound is below the log evidence is not known, so "
+                "that bounds may rank wrongly; by='bridge' or 'ais' asks for the evidence itself"
+            )
+        if self.label_correction:
+            notes.append("bound + label correction: an estimate, not a bound, of the log evidence")
+        return "\n".join([grid(rows, left=0, rule=True), *notes])
 
 
 def choose_components(
@@ -123,8 +143,10 @@ def choose_components(
         number is not looked at. By default a `GaussianMixture` where all columns are numbers, else
         a `LatentClass`, with ``n_init=5`` and ``random_state=0``.
     by
-        "bound": the free energy of "vbem", a bound of the log evidence, higher is better; "bic":
-        -2 log L + p log n at the maximum of the likelihood ("em"), lower is better.
+        "bound": the free energy of "vbem", a bound of the log evidence, higher is better, with
+        Pareto's k̂ of its gap beside it (see `bound_gap`); "bic": -2 log L + p log n at the maximum
+        of the likelihood ("em"), lower is better; or "exact", "laplace", "cheeseman-stutz", "vb",
+        "ais", "smc", "bridge": the evidence, as `jensen.log_evidence` finds it.
     label_correction
         Whether `label_correction_` is added to the bound, which counts one of many equal
         labellings: log K! / (K - L)! where L of K components live. The sum is an estimate of the
@@ -140,9 +162,9 @@ def choose_components(
     >>> jn.choose_components(x, [1, 2, 3]).n
     2
     """
-    if by not in ("bound", "bic"):
-        raise JensenError(f"by must be 'bound' or 'bic', not {by!r}")
-    if label_correction and by == "bic":
+    if by not in RANKED_BY:
+        raise JensenError(f"by must be {either(map(repr, RANKED_BY))}, not {by!r}")
+    if label_correction and by != "bound":
         raise JensenError("label_correction belongs to by='bound'")
     wanted = _numbers(numbers)
     template = _usual(data) if model is None else model
@@ -202,11 +224,15 @@ def _usual(data: Any) -> StatesEstimator:
     return LatentClass(n_init=5, random_state=0)
 
 
+GAP_DRAWS = 200
+"""Of θ, which tell how tight a bound is; each costs about as much as a sweep."""
+
+
 def _candidate(
     template: StatesEstimator, data: Any, n: int, by: str, label_correction: bool, fit: Any
 ) -> Candidate:
     model = clone(template)
-    method = "vbem" if by == "bound" else "em"
+    method = "em" if by == "bic" else "vbem"
     if model.method not in (None, method):
         raise JensenError(f"by={by!r} needs method={method!r}, and the model has {model.method!r}")
     model.set_params(**{model.size: n, "method": method})
@@ -214,10 +240,21 @@ def _candidate(
         model.fit(data, **fit)
     except CollapseError:
         return Candidate(n, math.nan, 0, None)
-    value = model.free_energy_ if by == "bound" else model.bic(data, **_counted(fit))
-    if label_correction:
-        value += model.label_correction_
-    return Candidate(n, float(value), model.n_live_, model)
+    if by not in ("bound", "bic"):
+        found = log_evidence(model, data, by, **fit)
+        return Candidate(n, found.value, model.n_live_, model, found.standard_error, found.pareto_k)
+    if by == "bic":
+        return Candidate(n, float(model.bic(data, **_counted(fit))), model.n_live_, model)
+    value = model.free_energy_ + (model.label_correction_ if label_correction else 0.0)
+    return Candidate(n, float(value), model.n_live_, model, None, _gap(model, data, fit))
+
+
+def _gap(model: StatesEstimator, data: Any, fit: dict[str, Any]) -> float | None:
+    """Pareto's k̂ of a bound; None where no draws can tell."""
+    try:
+        return model.bound_gap(data, GAP_DRAWS, **fit).pareto_k
+    except JensenError:
+        return None
 
 
 def _counted(fit: dict[str, Any]) -> dict[str, Any]:

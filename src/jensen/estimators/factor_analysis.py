@@ -20,6 +20,7 @@ from jensen.estimators.factor_estimator import (
     FactorEstimator,
     check_factors,
     read_factor_prior,
+    read_features,
     read_part,
 )
 from jensen.estimators.learning import LoopChoices, Problem, Start
@@ -198,7 +199,7 @@ class FactorAnalysis(FactorEstimator):
         constant = check_columns(rows, names)
         words, more = read_factor_prior(self.prior, choices.algorithm, ("scale",))
         if words is None:
-            _check_rows(rows, K, constant)
+            check_factor_rows(rows, K, constant)
         warn_where_spread_is_guessed(constant, None if words is None else more, ())
         width, n_units = 1.0 + K, min(rows.n_rows, 256)
         check_memory(
@@ -207,7 +208,7 @@ class FactorAnalysis(FactorEstimator):
             "choose fewer factors",
         )
         found = summarise(rows)
-        scale = _read_scale(more.get("scale"), found.variance, is_isotropic)
+        scale = read_factor_scale(more.get("scale"), found.variance, is_isotropic)
         model = FactorModel(found.mean, scale, K, is_isotropic, words, bool(self.rotate))
         content = (self.noise, K, bool(self.rotate), scale, rows)
         data = Data(encode(rows, found.mean, scale), rows, content)
@@ -222,13 +223,7 @@ class FactorAnalysis(FactorEstimator):
     def inverse_transform(self, X: Any) -> Array:
         """Rows (n, D) that are expected of these factors (n, K)."""
         point = self.require_fitted().point
-        values = np.asarray(X, np.float64)
-        K = point.loadings.shape[1]
-        if values.ndim != 2 or values.shape[1] != K:
-            raise DataError(
-                f"X must be {plural(K, 'column')} of factors, as transform gives them, and has the "
-                f"shape {values.shape}"
-            )
+        values = read_features(X, point.loadings.shape[1])
         return np.asarray(point.mean + values @ point.loadings.T)
 
     def _named_start(self) -> Mapping[str, Any]:
@@ -265,7 +260,7 @@ class FactorAnalysis(FactorEstimator):
         self.noise_variance_ = point.noise[:1] if self.fitted_.is_isotropic else point.noise
 
 
-def _check_rows(rows: NumberRows, K: int, constant: list[str]) -> None:
+def check_factor_rows(rows: NumberRows, K: int, constant: list[str]) -> None:
     """Refuse rows whose likelihood has no bound, whatever the parameters."""
     if rows.n_rows < K + 2:
         raise DataError(
@@ -280,7 +275,7 @@ def _check_rows(rows: NumberRows, K: int, constant: list[str]) -> None:
         )
 
 
-def _read_scale(given: Any, variance: Array, is_isotropic: bool) -> Array:
+def read_factor_scale(given: Any, variance: Array, is_isotropic: bool) -> Array:
     """The units of the columns."""
     if given is None:
         found = np.full_like(variance, variance.mean()) if is_isotropic else variance
@@ -301,7 +296,7 @@ def _read_scale(given: Any, variance: Array, is_isotropic: bool) -> Array:
 
 def warn_of_no_noise(model: Any, variance: Array) -> None:
     """Tell of columns that the factors explain to the last digit."""
-    share = model.fitted_.point.noise / variance
+    share = np.atleast_2d(model.fitted_.point.noise / variance).min(0)
     names = names_of(model, len(variance))
     bare = [name for name, x in zip(names, share, strict=True) if x < NO_NOISE]
     if bare:

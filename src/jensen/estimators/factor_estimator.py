@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from copy import deepcopy
-from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import (  # type: ignore[import-untyped]
-    BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
 
-from jensen.estimators.arrays import names_of, read_matrix, read_weights, weights_of
-from jensen.estimators.learning import LoopChoices, Problem, learn
+from jensen.data.number_rows import NumberRows
+from jensen.estimators.array_estimator import ArrayEstimator
+from jensen.estimators.arrays import names_of, read_matrix, read_rows, read_weights, weights_of
+from jensen.estimators.learning import Problem
 from jensen.estimators.reports import Summary, algorithm_of, learning
-from jensen.estimators.state_estimator import NotFittedStatesError
-from jensen.exceptions import JensenError
+from jensen.exceptions import DataError, JensenError
 from jensen.free_energy import Algorithm
 from jensen.models.emissions.priors import check_names
 from jensen.models.factor_parameters import FactorPrior
 from jensen.support.arguments import as_generator, check_whole, is_real
-from jensen.support.json_values import as_checked, of_kind
+from jensen.support.json_values import Checked
 from jensen.support.machine import check_many
 from jensen.support.text import grid, option, plural
 
@@ -35,65 +33,38 @@ MOST_ROWS = 40
 """What fits on a page; the attributes hold all of it."""
 
 
-class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ArrayEstimator):  # type: ignore[misc]
     """A learner of hidden factors: what `fit` leaves behind, whatever the factors are."""
 
-    prior: Any
-    start: Any
     n_factors: int
-    random_state: Any
-    fitted_: Any
-    n_features_in_: int
-    free_energy_: float
-    is_bound_: bool
-    trace_: Array
-    n_sweeps_: int
-    converged_: bool
-    starts_: Array
-
-    choices_kind: ClassVar[type[LoopChoices]]
     noun = "factor"
 
-    def _choices_of_loop(self) -> LoopChoices:
-        names = [name for name in LoopChoices.__dataclass_fields__ if hasattr(self, name)]
-        return self.choices_kind(**{name: getattr(self, name) for name in names})
+    def _plain(self) -> dict[str, Any]:
+        """All that was chosen and learned as plain data."""
+        from jensen.estimators.factor_saving import plain_factors
 
-    def _learn(self, problem: Problem, checkpoint: str | Path | None) -> None:
-        self.fitted_, report = learn(problem, checkpoint)
-        report.set_on(self, problem.choices)
-        self._show()
+        return plain_factors(self)
 
-    def _show(self) -> None:
-        """Set the parameters by the names that people know."""
+    @staticmethod
+    def _read_plain(value: Checked) -> FactorEstimator:
+        """What `_plain` gave."""
+        from jensen.estimators.factor_saving import read_factors
+
+        return read_factors(value)
+
+    def _summarise(self) -> Summary:
+        """The loadings, one column for each factor."""
+        return _summarise(self)
+
+    def problem(self, X: Any, *, sample_weight: Any = None) -> Problem:
+        """What `fit` learns: the model with its prior, the encoded rows, the choices."""
+        return self._problem(read_rows(self, X, sample_weight))
+
+    def _problem(self, rows: NumberRows) -> Problem:
+        """What is learned from these rows."""
         raise NotImplementedError
 
-    def require_fitted(self) -> Any:
-        """What was learned, or an error if nothing was yet."""
-        if not hasattr(self, "fitted_"):
-            raise NotFittedStatesError(
-                f"this {type(self).__name__} is not fitted yet: call fit first"
-            )
-        return self.fitted_
-
     # --- scikit-learn ---
-
-    def __sklearn_tags__(self) -> Any:
-        """What scikit-learn asks before it checks or cross-validates."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.target_tags.required = False
-        return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether `fit` or a file has set the parameters."""
-        return hasattr(self, "fitted_")
-
-    def __sklearn_clone__(self) -> Any:
-        """A copy of all choices; a fitted model to start from stays fitted."""
-        twin = super().__sklearn_clone__()
-        if hasattr(self.start, "require_fitted"):
-            twin.start = deepcopy(self.start)
-        return twin
 
     @property
     def _n_features_out(self) -> int:
@@ -156,34 +127,15 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEst
         fitted = self.require_fitted()
         return int(fitted.n_factors if fitted.n_live is None else fitted.n_live)
 
-    # --- files and text ---
 
-    def to_dict(self) -> dict[str, Any]:
-        """All that was chosen and learned as plain data, as `save` writes it in JSON."""
-        from jensen.estimators.factor_saving import plain_factors
-
-        return plain_factors(self)
-
-    @classmethod
-    def from_dict(cls, value: Any) -> Self:
-        """What `to_dict` gave: plain data, also by way of JSON."""
-        from jensen.estimators.factor_saving import read_factors
-
-        return of_kind(cls, read_factors(as_checked(value)))
-
-    def save(self, path: str | Path) -> None:
-        """Write the model to a JSON file; `jn.load` reads it back."""
-        from jensen.io import save
-
-        save(self, path)
-
-    def summary(self) -> Summary:
-        """What was learned and how, and the parameters, on one page of text."""
-        return _summarise(self)
+USUAL = FactorPrior()
 
 
 def read_factor_prior(
-    prior: Any, algorithm: Algorithm, more: tuple[str, ...]
+    prior: Any,
+    algorithm: Algorithm,
+    more: tuple[str, ...],
+    usual: FactorPrior = USUAL,
 ) -> tuple[FactorPrior | None, Mapping[str, Any]]:
     """The prior of loadings and noise, and what `more` says; None if it is flat."""
     if prior is None and algorithm.seeks_mode:
@@ -198,7 +150,7 @@ def read_factor_prior(
     for name, value in numbers.items():
         if not is_real(value) or not 0.0 < value < np.inf:
             raise JensenError(f"{name} of the prior must be a number above 0, not {value!r:.40}")
-    found = FactorPrior(**{name: float(value) for name, value in numbers.items()})
+    found = usual._replace(**{name: float(value) for name, value in numbers.items()})
     return found, {name: parts[name] for name in more if parts.get(name) is not None}
 
 
@@ -221,6 +173,17 @@ def read_part(value: Any, name: str, shape: tuple[int, ...]) -> Array:
     if found.shape != shape or not np.isfinite(found).all():
         raise JensenError(f"{name} of start= must be numbers of the shape {shape}")
     return found
+
+
+def read_features(X: Any, n: int) -> Array:
+    """What `transform` gives: as many columns as that."""
+    values = np.asarray(X, np.float64)
+    if values.ndim != 2 or values.shape[1] != n:
+        raise DataError(
+            f"X must be {plural(n, 'column')} of factors, as transform gives them, and has the "
+            f"shape {values.shape}"
+        )
+    return values
 
 
 # --- a page of text ---

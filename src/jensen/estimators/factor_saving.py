@@ -1,4 +1,4 @@
-"""Factor analyses and binary factors with all that was chosen and learned as plain data, and back.
+"""Models of factors as plain data, with all that was chosen, and back.
 
 docs/json-format.md describes it.
 """
@@ -25,6 +25,7 @@ from jensen.estimators.reports import (
 )
 from jensen.exceptions import JensenError
 from jensen.inference.binary_factors import FittedBinaryFactors
+from jensen.inference.factor_mixtures import FittedFactorMixture
 from jensen.inference.factors import FittedFactors
 from jensen.support.json_values import Checked, refusing
 
@@ -75,12 +76,13 @@ def plain_factors(estimator: FactorEstimator) -> dict[str, Any]:
     _check_choices(estimator, kind)
     is_same_noise = getattr(fitted, "noise", None) == getattr(estimator, "noise", None)
     is_same = estimator.n_factors == fitted.n_factors and fitted.has_posterior == _keeps(estimator)
+    is_same = is_same and _sizes_agree(estimator, fitted)
     if not (is_same and is_same_noise):
         raise JensenError(
             f"{type(estimator).__name__} was fitted with other choices than it has now, and a "
             f"file would hold both: fit it again, or set the choices back"
         )
-    D = len(fitted.point.loadings)
+    D = fitted.point.loadings.shape[-2]
     has_names = hasattr(estimator, "feature_names_in_")
     return {
         "format": FORMAT,
@@ -107,8 +109,10 @@ def read_factors(value: Checked) -> FactorEstimator:
         _check_choices(estimator, kind)
     D = _read_columns(estimator, members["columns"])
     fitted = estimator.fitted_ = kind.fitted.from_dict(rest)
-    if fitted.point.loadings.shape != (D, estimator.n_factors):
+    if fitted.point.loadings.shape[-2:] != (D, estimator.n_factors):
         rest.fail(f"must have loadings of {D} columns on {estimator.n_factors} factors")
+    if not _sizes_agree(estimator, fitted):
+        rest.fail("must have the components, and the noise, that were chosen")
     if fitted.has_posterior != _keeps(estimator):
         rest.fail("must have a posterior if the method keeps one, and none if it does not")
     if getattr(fitted, "noise", None) != getattr(estimator, "noise", None):
@@ -116,6 +120,12 @@ def read_factors(value: Checked) -> FactorEstimator:
     read_learned(estimator, members["learned"], estimator.fitted_)
     estimator._show()
     return estimator
+
+
+def _sizes_agree(estimator: Any, fitted: Any) -> bool:
+    """Whether a mixture has the components, and the kind of noise, that were chosen."""
+    names = ("n_components", "shared_noise")
+    return all(getattr(estimator, name, None) == getattr(fitted, name, None) for name in names)
 
 
 def _kind_of(estimator: Any) -> str:
@@ -159,6 +169,16 @@ KINDS = {
         },
         ("scale",),
         FittedFactors,
+    ),
+    "factor-mixture": SavedFactors(
+        "MixtureOfFactorAnalyzers",
+        {
+            "n_components": Stored(int, Checked.whole, is_needed=True),
+            "shared_noise": Stored(bool, Checked.flag),
+            "rotate": Stored(bool, Checked.flag),
+        },
+        ("concentration", "scale"),
+        FittedFactorMixture,
     ),
     "binary-factors": SavedFactors(
         "BinaryFactors", {}, ("concentration", "scale"), FittedBinaryFactors

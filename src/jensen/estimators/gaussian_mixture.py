@@ -30,6 +30,7 @@ Array = NDArray[np.float64]
 
 NUMBERS = USUAL["continuous"]
 """What components make."""
+PRIOR_PARTS = (*NUMBERS.prior, "mean_variance")
 
 
 class GaussianMixture(MixtureQuestions):
@@ -55,6 +56,9 @@ class GaussianMixture(MixtureQuestions):
           which lets surplus components die; 1 (flat) for methods that look for a mode.
         - "mean" m₀: by default the mean of every column.
         - "mean_strength" β₀: by default 0.01, the weight of a hundredth of a row.
+        - "mean_variance", in its place: means are independent of precisions, N(m₀, this variance),
+          m₀ being the same for all components. For "gibbs" and `jensen.log_evidence`, and where
+          each precision is a number ("diagonal", "spherical", or a single column).
         - "degrees_of_freedom" ν₀: by default the number D of columns plus 1; 2 where columns are
           apart ("diagonal", "spherical"). Fewer would leave an empty component without a mode.
         - "scale" W₀: a matrix, a vector ("diagonal") or a number; by default W₀⁻¹ is the
@@ -238,7 +242,7 @@ class GaussianMixture(MixtureQuestions):
             names,
             1.0 + NUMBERS.kind.size(rows.n_columns, Chosen(self.covariance)),
             self._make,
-            prior=NUMBERS.prior,
+            prior=PRIOR_PARTS,
             content=self.covariance,
             held=NUMBERS.held,
             numbers=names,

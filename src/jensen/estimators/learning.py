@@ -215,12 +215,12 @@ def learn(problem: Problem, checkpoint: str | Path | None = None) -> LearnedMode
 
 
 def _sums_at(problem: Problem, t: Any, streams: Streams) -> SweepSums[Any]:
-    """Value and statistics at this θ: exact, or drawn where only a draw fits in memory."""
+    """Value and statistics at this θ: exact, or by the rule where only that fits in memory."""
     model, data, choices, _ = problem
     try:
         return expect(model, data.units, q_hidden.exact, t)[0]
     except TooLargeError:
-        if choices.algorithm.ascends:
+        if choices.algorithm.q_hidden in (q_hidden.exact, q_hidden.mode):
             raise
         return expect(model, data.units, choices.algorithm.q_hidden, t, streams.at(0))[0]
 

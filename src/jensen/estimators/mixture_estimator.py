@@ -47,7 +47,61 @@ from jensen.support.arguments import as_generator, check_whole
 Array = NDArray[np.float64]
 
 
-class MixtureQuestions(StatesEstimator):
+class ComponentQuestions:
+    """Questions that every mixture answers in the same words."""
+
+    random_state: Any
+    n_parameters: Any
+    fit: Any
+    require_fitted: Any
+    predict_proba: Any
+    log_likelihood: Any
+
+    def predict(self, X: Any, **choices: Any) -> NDArray[np.intp]:
+        """The most probable component of every row; choices as in `predict_proba`.
+
+        With ``impossible="nan"`` an impossible row has the component -1.
+        """
+        return best_states(self.predict_proba(X, **choices))
+
+    def fit_predict(self, X: Any, y: None = None, **choices: Any) -> NDArray[np.intp]:
+        """`fit`, then `predict` of the same rows."""
+        return self.fit(X, y, **choices).predict(X)  # type: ignore[no-any-return]
+
+    def score(self, X: Any, y: None = None, *, sample_weight: Any = None) -> float:
+        """The mean log-likelihood of a row; the weights of a `Table` count."""
+        log_like, weight = self._weighted(X, sample_weight)
+        return float(np.average(log_like, weights=weight))
+
+    def bic(self, X: Any, *, sample_weight: Any = None) -> float:
+        """Bayesian information criterion, -2 log L + p log n; lower is better.
+
+        So in scikit-learn; `jensen.score(graph, table, "bic")` is higher for better graphs.
+        """
+        log_like, weight = self._weighted(X, sample_weight)
+        return float(-2.0 * (weight * log_like).sum() + self.n_parameters * math.log(weight.sum()))
+
+    def aic(self, X: Any, *, sample_weight: Any = None) -> float:
+        """Akaike information criterion, -2 log L + 2 p; lower is better."""
+        log_like, weight = self._weighted(X, sample_weight)
+        return float(-2.0 * (weight * log_like).sum() + 2.0 * self.n_parameters)
+
+    def _weighted(self, X: Any, sample_weight: Any) -> tuple[Array, Array]:
+        """Log p(row) of the rows that count, and how often each does."""
+        log_like = self.log_likelihood(X)
+        weight = read_weights(weights_of(X, sample_weight), len(log_like))
+        return log_like[weight > 0.0], weight[weight > 0.0]
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[np.intp]]:
+        """Draw rows, and the components that made them."""
+        check_whole("n_samples", n_samples, at_least=1)
+        fitted = self.require_fitted()
+        rng = as_generator(self.random_state if random_state is None else random_state)
+        found: tuple[Any, NDArray[np.intp]] = fitted.sample(int(n_samples), rng)
+        return found
+
+
+class MixtureQuestions(ComponentQuestions, StatesEstimator):
     """Questions to a fitted mixture; what a row misses is summed out.
 
     After "vbem" the answers are predictive, with parameters integrated out component by component;
@@ -60,13 +114,6 @@ class MixtureQuestions(StatesEstimator):
         """What was learned, or an error if nothing was yet."""
         super().require_fitted()
         return self.fitted_
-
-    def predict(self, X: Any, **choices: Any) -> NDArray[np.intp]:
-        """The most probable component of every row; choices as in `predict_proba`.
-
-        With ``impossible="nan"`` an impossible row has the component -1.
-        """
-        return best_states(self.predict_proba(X, **choices))
 
     def predict_proba(
         self,
@@ -93,10 +140,6 @@ class MixtureQuestions(StatesEstimator):
         refuse_impossible(np.isnan(nodes[:, 0]), impossible)
         return nodes
 
-    def fit_predict(self, X: Any, y: None = None, **choices: Any) -> NDArray[np.intp]:
-        """`fit`, then `predict` of the same rows."""
-        return self.fit(X, y, **choices).predict(X)  # type: ignore[no-any-return]
-
     def score_samples(self, X: Any) -> Array:
         """Log p(row), one for each row; scikit-learn's name of `log_likelihood`."""
         return self.log_likelihood(X)
@@ -111,41 +154,10 @@ class MixtureQuestions(StatesEstimator):
             log_like[strange.rows] = -np.inf
         return log_like
 
-    def score(self, X: Any, y: None = None, *, sample_weight: Any = None) -> float:
-        """The mean log-likelihood of a row; the weights of a `Table` count."""
-        log_like, weight = self._weighted(X, sample_weight)
-        return float(np.average(log_like, weights=weight))
-
-    def bic(self, X: Any, *, sample_weight: Any = None) -> float:
-        """Bayesian information criterion, -2 log L + p log n; lower is better.
-
-        So in scikit-learn; `jensen.score(graph, table, "bic")` is higher for better graphs.
-        """
-        log_like, weight = self._weighted(X, sample_weight)
-        return float(-2.0 * (weight * log_like).sum() + self.n_parameters * math.log(weight.sum()))
-
-    def aic(self, X: Any, *, sample_weight: Any = None) -> float:
-        """Akaike information criterion, -2 log L + 2 p; lower is better."""
-        log_like, weight = self._weighted(X, sample_weight)
-        return float(-2.0 * (weight * log_like).sum() + 2.0 * self.n_parameters)
-
-    def _weighted(self, X: Any, sample_weight: Any) -> tuple[Array, Array]:
-        """Log p(row) of the rows that count, and how often each does."""
-        log_like = self.log_likelihood(X)
-        weight = read_weights(weights_of(X, sample_weight), len(log_like))
-        return log_like[weight > 0.0], weight[weight > 0.0]
-
     @property
     def n_parameters(self) -> int:
         """How many free parameters the mixture has; what is held is none."""
         return self.require_fitted().n_parameters
-
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[np.intp]]:
-        """Draw rows, and the components that made them."""
-        check_whole("n_samples", n_samples, at_least=1)
-        fitted = self.require_fitted()
-        rng = as_generator(self.random_state if random_state is None else random_state)
-        return fitted.sample(int(n_samples), rng)
 
     @property
     def n_components_(self) -> int:
@@ -254,7 +266,8 @@ def mixture_problem(estimator: Any, rows: NumberRows, components: MixtureKind) -
         assert start is not None
         model = model.holding(start, fixed)
     content = (components.content, K, list(fixed), rows)
-    data = Data(model.encode(rows), StateRows(rows), content)
+    units = model.encode(rows, all_rows=choices.algorithm.seeks_mode)
+    data = Data(units, StateRows(rows), content)
     return Problem(model, data, choices, None if start is None else Start(start))
 
 

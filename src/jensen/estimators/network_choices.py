@@ -26,12 +26,15 @@ from jensen.models.discrete_network import (
     TableKind,
     Tables,
 )
+from jensen.q_hidden import meanfield
 from jensen.scores.interventions import NONE, split_interventions
 from jensen.scores.registry import DEFAULTS, PRIORS, SPECS, SPREAD_PRIORS
 from jensen.support.arguments import check_sample_size, is_real
 from jensen.support.text import called_here, either, for_reader, offer, one_of, option, some
 from jensen.support.tree_records import Wiring
 
+FACTORISED = [name for name, one in ALGORITHMS.items() if one.q_hidden is meanfield]
+"""Methods with a q(h) that is a product."""
 SEEKING = [name for name in COMMON if ALGORITHMS[name].seeks_mode]
 """Methods that end at a mode."""
 
@@ -67,9 +70,12 @@ class Estimator:
 class NetworkSettings(LoopChoices):
     """How tables are learned; `BayesianNetwork` says what each of these means."""
 
+    methods = tuple(ALGORITHMS)
+
     equivalent_sample_size: float = 1.0
     mode: str = PROBABILITIES
     fixed: Iterable[str] = ()
+    blocks: Iterable[Sequence[str]] = ()
     hidden: Mapping[str, int | Sequence[object]] = field(default_factory=dict)
 
     @property
@@ -83,6 +89,7 @@ class NetworkSettings(LoopChoices):
         check_prior(self.used_prior, self.equivalent_sample_size)
         self.check_mode()
         self.check_fixed()
+        self.check_blocks()
         if not isinstance(self.hidden, Mapping):
             raise JensenError(
                 f"hidden must be a dict from node to its number of states, not {self.hidden!r:.80}"
@@ -102,6 +109,29 @@ class NetworkSettings(LoopChoices):
             raise JensenError(
                 f"fixed must be a list of variables whose tables are held, not {self.fixed!r:.80}"
             )
+
+    def check_blocks(self) -> None:
+        """Refuse blocks that are no lists of names, or share one, or would be ignored."""
+        if isinstance(self.blocks, str) or any(isinstance(block, str) for block in self.blocks):
+            raise JensenError(f"blocks must be lists of variables, not {self.blocks!r:.80}")
+        names = [name for block in self.blocks for name in block]
+        for name in names:
+            if names.count(name) > 1:
+                raise JensenError(f"blocks name {name!r} twice, and each variable is in one block")
+        if names and self.algorithm.q_hidden is not meanfield:
+            raise JensenError(
+                f"{option('block', ','.join(names))} belongs to {one_of('method', FACTORISED)}, "
+                f"and would be ignored by {self.algorithm.name!r}"
+            )
+
+    def refuse_mean_field(self) -> None:
+        """Columns of numbers: what is missing is known exactly, and labels beside them too."""
+        if self.algorithm.q_hidden is meanfield:
+            raise JensenError(
+                f"the method {self.algorithm.name!r} is not for this model: it is for networks of "
+                f"labels alone, so choose {one_of('method', ['em', 'vbem'])}"
+            )
+        self.check_blocks()
 
     def check_mode(self) -> None:
         """Refuse coordinates that are none, or that would be ignored."""

@@ -263,11 +263,11 @@ def fit_network(
 
     `learned` is its graph, if it was learned from the same rows before.
     """
-    given = net.get_params()
-    graph = given.pop("graph")
-    choices = NetworkSettings(**{**given, "hidden": given["hidden"] or {}})
+    told = net.get_params()
+    graph = told.pop("graph")
+    choices = NetworkSettings(**{**told, "hidden": told["hidden"] or {}})
     rows: RowSource = as_rows(table)
-    if graph is None and learned is None:
+    if graph is None:
         from jensen.q_graph.learned_columns import learned_columns
 
         rows, _ = learned_columns(rows, {"interventions": interventions})
@@ -275,10 +275,7 @@ def fit_network(
     if isinstance(graph, PDAG):
         graph = _extended(graph, rows)
     task = FittingTask(rows, choices, interventions, checkpoint)
-    if learned is not None:
-        found = _fit(learned, task, is_learned=True)
-    else:
-        found = _fit_both(task) if graph is None else _fit(graph, task)
+    found = _fit_both(task) if graph is None else _fit(graph, task, is_learned=learned is not None)
     net.graph_, net.network_ = found.graph, found.network
     found.report.set_on(net, choices)
     net.hold_rows(found.problem)

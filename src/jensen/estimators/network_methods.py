@@ -27,6 +27,7 @@ from jensen.inference.handmade import (
 from jensen.models.protocol import AnyModel
 
 if TYPE_CHECKING:
+    from jensen.evidence.variational import BoundGap
     from jensen.inference.parameter_errors import StandardErrors
     from jensen.plots.cards import Beliefs
 
@@ -50,6 +51,29 @@ class NetworkMethods(Questions):
     def from_network(cls, network: FittedNetwork) -> Self:
         """An estimator that holds a known network."""
         raise NotImplementedError
+
+    def bound_gap(
+        self, table: Any, n_samples: int = 2000, *, random_state: Any = None, **fit: Any
+    ) -> BoundGap:
+        """How far F lies below the log evidence, by importance sampling from q(θ).
+
+        Pareto's k̂ says whether the weights can be believed; modes that q does not reach, such as
+        other labels of hidden states, are not seen.
+
+        Parameters
+        ----------
+        table
+            The rows of `fit`.
+        n_samples
+            Draws from q(θ).
+        random_state
+            An int, `SeedSequence`, `Generator` or None: that of the model.
+        **fit
+            What `fit` takes besides.
+        """
+        from jensen.evidence.variational import bound_gap
+
+        return bound_gap(self, table, n_samples, random_state, **fit)
 
     # --- made by hand ---
 

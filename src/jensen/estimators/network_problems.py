@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ from jensen.scores.table_checks import (
     warn_of_constants,
 )
 from jensen.support.machine import check_memory
-from jensen.support.text import for_reader, keyword, offer, one_of, option, some
+from jensen.support.text import for_reader, keyword, offer, one_of, option, plural, some
 from jensen.support.tree_records import Wiring
 
 ARRAYS = 8
@@ -93,10 +94,11 @@ def table_problem(
         kind,
     )
     may_relabel = choices.start is None and not isinstance(choices.prior, Mapping)
-    model = DiscreteNetwork(wiring, prior, graph, variables, hidden, may_relabel, kind)
+    blocks = _blocks(graph, variables, choices)
+    model = DiscreteNetwork(wiring, prior, graph, variables, hidden, may_relabel, kind, blocks)
     seen = rows.select([name for name in graph.nodes if name in rows])  # in the order of names
     content: list[Any] = [graph.nodes, graph.edges, [v.states for v in variables], seen, targets]
-    content += kind.content
+    content += [*kind.content, *(("blocks", blocks) if blocks else ())]
     if choices.algorithm.q_hidden.is_random and (n_single := encoded.n_single):
         _check_single(n_single, rows.total_weight, choices)
         content.append(n_single)
@@ -104,6 +106,26 @@ def table_problem(
         encoded.units, NetworkRows(encoded, table, CountedRows(rows, targets)), tuple(content)
     )
     return Problem(model, data, choices, _start(model, choices))
+
+
+def _blocks(
+    graph: DAG, variables: tuple[Variable, ...], choices: NetworkSettings
+) -> tuple[tuple[int, ...], ...]:
+    """The variables that mean field keeps together, by number."""
+    for name in (name for block in choices.blocks for name in block):
+        if name not in graph.nodes:
+            raise JensenError(
+                f"{option('block', name)}: there is no such variable: {offer(name, graph.nodes)}"
+            )
+    found = tuple(tuple(sorted(map(graph.nodes.index, b))) for b in choices.blocks if len(b) > 1)
+    for block in found:
+        n = prod(variables[v].n_states for v in block)
+        check_memory(
+            800.0 * n,
+            f"a block of {plural(len(block), 'variable')} ({n:,} joint states)",
+            "take fewer together",
+        )
+    return found
 
 
 def _rows_that_count(
@@ -292,6 +314,7 @@ def check_gaussian_choices(choices: NetworkSettings) -> None:
             f"are continuous: leave it out"
         )
     choices.check_fixed()
+    choices.refuse_mean_field()
     for name in choices.fixed:
         raise JensenError(
             f"{option('fixed', name)} holds the table of a label, and the columns here are "

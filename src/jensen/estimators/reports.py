@@ -267,6 +267,10 @@ def stored_choices(
 LABELS = {
     "mode": Stored(str, Checked.text),
     "fixed": Stored(list, Checked.texts),
+    "blocks": Stored(
+        lambda blocks: [list(block) for block in blocks],
+        lambda value: [block.texts() for block in value.items()],
+    ),
     "hidden": Stored(_plain_hidden, _read_hidden),
 }
 """Choices of networks with labels."""

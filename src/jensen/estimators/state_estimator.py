@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from copy import deepcopy
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
-from sklearn.exceptions import NotFittedError as SklearnNotFitted  # type: ignore[import-untyped]
 
 from jensen.data.blocks import ENTRIES
 from jensen.data.number_rows import NumberRows
-from jensen.estimators.learning import LoopChoices, Problem, learn
+from jensen.estimators.array_estimator import ArrayEstimator
 from jensen.estimators.reports import Summary
-from jensen.exceptions import CollapseError, DataError, ImpossibleError, JensenError, NotFittedError
+from jensen.exceptions import DataError, ImpossibleError, JensenError
 from jensen.free_energy import Algorithm
 from jensen.inference.mixtures import FittedStates
 from jensen.models.state_labels import live_states, log_labellings
 from jensen.models.state_model import LOOKED_AT
 from jensen.support.arguments import AnswersToPeers, check_whole
-from jensen.support.json_values import as_checked, of_kind
+from jensen.support.json_values import Checked
 from jensen.support.machine import check_memory
 from jensen.support.text import USUAL_PRIOR, one_of, option, plural, some
 
@@ -32,77 +28,34 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 
 
-class NotFittedStatesError(NotFittedError, SklearnNotFitted):  # type: ignore[misc]
-    """Jensen's error and scikit-learn's at once: its tools catch their own."""
-
-
-class StatesEstimator(AnswersToPeers, BaseEstimator):  # type: ignore[misc]
+class StatesEstimator(AnswersToPeers, ArrayEstimator):
     """A learner of hidden states: what `fit` leaves behind, whatever the states make."""
 
-    prior: Any
-    start: Any
     fitted_: FittedStates
-    free_energy_: float
-    is_bound_: bool
-    trace_: Array
-    n_sweeps_: int
-    converged_: bool
-    starts_: Array
     r_hat_: float
     effective_sample_size_: float
 
-    noun = "component"
     watched = "log joint and sizes"  # what tells how well chains have mixed
     size = "n_components"  # the choice that says how many there are
 
-    def _choices_of_loop(self) -> LoopChoices:
-        names = LoopChoices.__dataclass_fields__
-        return LoopChoices(**{name: getattr(self, name) for name in names})
-
-    def _learn(self, problem: Problem, checkpoint: str | Path | None) -> None:
-        try:
-            self.fitted_, report = learn(problem, checkpoint)
-        except CollapseError as error:
-            raise CollapseError(error.components, error.why, self.noun) from None
-        report.set_on(self, problem.choices)
-        self._show()
-
-    def __sklearn_tags__(self) -> Any:
-        """What scikit-learn asks before it checks or cross-validates."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.target_tags.required = False
-        return tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        """Whether `fit` or a file has set the parameters."""
-        return hasattr(self, "fitted_")
-
-    def to_dict(self) -> dict[str, Any]:
-        """All that was chosen and learned as plain data, as `save` writes it in JSON."""
+    def _plain(self) -> dict[str, Any]:
+        """All that was chosen and learned as plain data."""
         from jensen.estimators.states_saving import plain_states
 
         return plain_states(self)
 
-    @classmethod
-    def from_dict(cls, value: Any) -> StatesEstimator:
-        """What `to_dict` gave: plain data, also by way of JSON."""
+    @staticmethod
+    def _read_plain(value: Checked) -> StatesEstimator:
+        """What `_plain` gave."""
         from jensen.estimators.states_saving import read_states
 
-        return of_kind(cls, read_states(as_checked(value)))
+        return read_states(value)
 
-    def save(self, path: str | Path) -> None:
-        """Write the model to a JSON file; `jn.load` reads it back."""
-        from jensen.io import save
+    def _summarise(self) -> Summary:
+        """The parameters, one column for each state."""
+        from jensen.estimators.states_summary import summarise_states
 
-        save(self, path)
-
-    def __sklearn_clone__(self) -> Any:
-        """A copy of all choices; a fitted model to start from stays fitted."""
-        twin = super().__sklearn_clone__()
-        if hasattr(self.start, "require_fitted"):
-            twin.start = deepcopy(self.start)
-        return twin
+        return summarise_states(self)
 
     @property
     def n_live_(self) -> int:
@@ -149,22 +102,9 @@ class StatesEstimator(AnswersToPeers, BaseEstimator):  # type: ignore[misc]
 
         return bound_gap(self, X, n_samples, random_state, **fit)
 
-    def summary(self) -> Summary:
-        """What was learned and how, and the parameters, on one page of text."""
-        from jensen.estimators.states_summary import summarise_states
-
-        return summarise_states(self)
-
-    def _show(self) -> None:
-        """Set the parameters by the names that people know."""
-        raise NotImplementedError
-
     def require_fitted(self) -> FittedStates:
         """What was learned, or an error if nothing was yet."""
-        if not hasattr(self, "fitted_"):
-            raise NotFittedStatesError(
-                f"this {type(self).__name__} is not fitted yet: call fit first"
-            )
+        super().require_fitted()
         return self.fitted_
 
 

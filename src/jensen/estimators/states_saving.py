@@ -203,7 +203,7 @@ def _check_start(estimator: Any, model: Any, shift: NDArray[np.float64]) -> None
 def _words(estimator: Any, kind: SavedKind) -> tuple[str, ...]:
     """The parts of the prior."""
     if kind.name == "gaussian-mixture":
-        return ("concentration", *USUAL["continuous"].prior)
+        return ("concentration", *USUAL["continuous"].prior, "mean_variance")
     if kind.name == "latent-class":
         return ("concentration", *prior_names_of_columns(get_args(Column)))
     return ("initial", "transition", *EMISSIONS[estimator.kind_].prior)

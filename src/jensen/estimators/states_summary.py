@@ -106,7 +106,10 @@ def _parts_of_prior(model: Any) -> tuple[str, ...]:
     if model.noun == "state":
         return ("initial", "transition", *_record(model).prior)
     if not hasattr(model, "n_classes"):
-        return ("concentration", *_record(model).prior)
+        parts = ("concentration", *_record(model).prior)
+        if "mean_variance" in (model.prior or {}):  # it takes the place of mean_strength
+            return tuple(part.replace("mean_strength", "mean_variance") for part in parts)
+        return parts
     return ("concentration", *prior_names_of_columns(sorted({v.kind for v in model.variables_})))
 
 

@@ -2,13 +2,14 @@
 
 Chains begin at the prior and make a sweep at every temperature. Their weights multiply up to an
 unbiased estimate of the evidence (Neal 2001), so its logarithm is too low on average. Temperatures
-are spaced evenly in thermodynamic length, as a pilot run with other random numbers finds it, and
-are fixed before the chains begin: what is unbiased stays so.
+are spaced evenly in thermodynamic length, as pilot runs with other random numbers find it, and are
+fixed before the chains begin: what is unbiased stays so.
 
 References
 ----------
 Neal (2001), *Annealed importance sampling*, doi:10.1023/A:1008923215028. Del Moral, Doucet and
-Jasra (2006), *Sequential Monte Carlo samplers*.
+Jasra (2006), *Sequential Monte Carlo samplers*. Sivak and Crooks (2012), *Thermodynamic metrics and
+optimal paths*, doi:10.1103/PhysRevLett.108.190602.
 """
 
 from __future__ import annotations
@@ -25,7 +26,13 @@ from jensen.evidence.ascents import EvidenceAnswer
 from jensen.evidence.asked import EvidenceQuestion
 from jensen.evidence.exact import counted
 from jensen.evidence.labels import shape_of
-from jensen.evidence.particles import NetworkParticles, Particles, draw_prior, particles_of
+from jensen.evidence.particles import (
+    NetworkParticles,
+    Particles,
+    at_once,
+    draw_prior,
+    particles_of,
+)
 from jensen.evidence.record import Line
 from jensen.exceptions import StoppedError
 from jensen.models.state_model import flatten
@@ -45,6 +52,10 @@ PILOT_STEP = 0.7
 PER_LENGTH = 8.0
 """Temperatures for each squared unit of thermodynamic length, unless their number was chosen."""
 FEWEST, MOST = 20, 20_000
+LAG_STEPS = 400
+"""At most so many temperatures on the ways up and down that tell how slowly chains follow."""
+SMOOTHED = 5
+"""Of so many of these the mean is taken; an odd number."""
 BATCH = 1 << 16
 """Entries of tables that the chains of one task fill."""
 RESAMPLES = 0.5
@@ -149,6 +160,37 @@ def pilot_run(particles: Particles, n_chains: int, streams: Streams) -> Pilot:
     return Pilot(np.array(betas), np.array(lengths), t)
 
 
+def slowed(particles: Particles, pilot: Pilot, n_chains: int, streams: Streams) -> Pilot:
+    """The same with lengths that count how slowly chains follow, where they do.
+
+    Chains that are taken up and down again lag behind on both ways, as magnets do. The work that
+    is lost grows with speed times friction, and is least where the steps of a given number have
+    even lengths in its metric (Sivak and Crooks 2012); a chain that follows at once has a friction
+    of half the variance of its log-likelihood.
+    """
+    steps = int(np.clip(2.0 * pilot.lengths[-1] ** 2, FEWEST, LAG_STEPS))
+    if isinstance(particles, NetworkParticles):
+        steps = min(steps, FEWEST)
+    betas = pilot.temperatures(steps)
+    t = draw_prior(particles.model, n_chains, streams(0))
+    everyone, width = np.arange(n_chains), np.diff(betas)
+    slope, spread = np.empty((2, steps)), np.empty((2, steps))
+    ways = (range(steps), range(steps - 1, -1, -1))
+    for way, order in enumerate(ways):
+        for i in order:
+            here = streams.at(1 + way, i)
+            look = particles.look(t)
+            gains = particles.gains(t, look, betas[i], betas[i + 1]) / width[i]
+            slope[way, i], spread[way, i] = gains.mean(), gains.var()
+            t = particles.move(t, look, everyone, float(betas[i + 1 - way]), here).t
+    lag = np.maximum(slope[1] - slope[0], 0.0) / (2.0 * width)
+    kernel = np.ones(SMOOTHED) / SMOOTHED
+    lag = np.convolve(np.pad(lag, SMOOTHED // 2, mode="edge"), kernel, mode="valid")
+    friction = np.maximum(lag, 0.5 * spread.min(0))
+    lengths = np.concatenate([[0.0], np.cumsum(np.sqrt(2.0 * friction) * width)])
+    return Pilot(betas, lengths, t)
+
+
 def _next_temperature(
     particles: Particles, t: Any, look: Any, before: float
 ) -> tuple[float, Array]:
@@ -173,14 +215,6 @@ def _next_temperature(
     return high, gains
 
 
-def batch_sizes(particles: Particles, n_chains: int) -> int:
-    """How many chains one task takes; fixed, so that nothing depends on threads."""
-    if isinstance(particles, NetworkParticles):
-        return 1
-    rows = sum(particles.rows.n_rows(u) for u in range(particles.rows.n_units))  # type: ignore[attr-defined]
-    return int(np.clip(BATCH // (rows * particles.model.n_states), 4, max(n_chains // 4, 4)))
-
-
 def anneal(
     asked: EvidenceQuestion,
     *,
@@ -202,10 +236,11 @@ def anneal(
     is_slow = isinstance(particles, NetworkParticles)
     n_pilot = min(PILOT_CHAINS, max(n_chains, 8)) if not is_slow else min(16, n_chains)
     pilot = pilot_run(particles, n_pilot, asked.streams(4))
+    pilot = slowed(particles, pilot, n_pilot, asked.streams(9))
     wanted = int(np.clip(PER_LENGTH * pilot.lengths[-1] ** 2, FEWEST, MOST))
     betas = pilot.temperatures(wanted if n_temperatures is None else int(n_temperatures))
     islands = _islands(n_chains) if resamples else None
-    size = batch_sizes(particles, n_chains) if islands is None else n_chains // islands
+    size = at_once(particles, n_chains, BATCH, 4) if islands is None else n_chains // islands
     size = max(size, 1)
     n_tasks = -(-n_chains // size)
     task = AnnealingTask(particles, betas, size, resamples=resamples)

@@ -5,7 +5,7 @@ Nothing here knows an estimator: whatever has choices (`get_params`) and a `prob
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -14,9 +14,15 @@ from numpy.typing import NDArray
 
 from jensen.data.blocks import Units
 from jensen.exceptions import JensenError
+from jensen.families.gamma import Gamma
+from jensen.families.normal_gamma import NormalGamma
+from jensen.families.normal_wishart import NormalWishart
 from jensen.families.point_mass import PointMass
+from jensen.families.tied import Tied
 from jensen.free_energy import VBEM, Algorithm, AnyState, state_at
+from jensen.models.emissions.product import parts_of, with_parts
 from jensen.models.protocol import AnyModel
+from jensen.models.state_model import StateModel
 from jensen.runs.restarts import Ascents, Job, ascend
 from jensen.support.arguments import Streams, as_generator
 from jensen.support.text import USUAL_PRIOR, keyword, option
@@ -57,6 +63,7 @@ class EvidenceQuestion:
     random_state: Any = None
     n_init: int | None = None
     progress: bool = False
+    strength: float = 1.0  # of the prior, in units of what it is
     _known: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def _twin(self, method: str, **changes: Any) -> Any:
@@ -89,6 +96,12 @@ class EvidenceQuestion:
                     f"of this model is no distribution: give it a prior, {USUAL_PRIOR} (hidden "
                     f"states) or {option('prior', 'bdeu')} (tables of labels)"
                 )
+        if self.strength != 1.0:
+            if not model.has_own_priors:
+                raise JensenError(
+                    "the strengths of hidden factors are learned: their prior has none to choose"
+                )
+            found = found._replace(model=with_strength(model, self.strength))
         return found._replace(choices=replace(found.choices, method="vbem"))
 
     @property
@@ -143,7 +156,9 @@ class EvidenceQuestion:
 
         def begin(k: int, streams: Streams) -> AnyState:
             state: AnyState = problem.begin(k, streams)
-            return state if algorithm is own else state_at(model, units, algorithm, state.eta)
+            if algorithm is own and self.strength == 1.0:
+                return state
+            return state_at(model, units, algorithm, state.eta)
 
         rng = self.streams(0)()
         n_init = 1 if units.is_complete else self.starts
@@ -157,3 +172,46 @@ class EvidenceQuestion:
             tol=choices.tol if tol is None else min(choices.tol, tol),
             progress=self.progress,
         )
+
+
+def with_strength(model: Any, times: float) -> Any:
+    """A model whose prior counts so many times the rows that it counts for, of the same kind."""
+    known: Any = model
+    if not isinstance(model, StateModel):
+        return replace(known, prior=_stronger(known.prior, times))
+    parts = [_stronger_part(part.emission, times) for part in parts_of(model.emission)]
+    names = [one.name for one in fields(known) if one.name.endswith("_prior")]
+    shares = {name: _stronger(getattr(known, name), times) for name in names}
+    return replace(known, emission=with_parts(known.emission, parts), **shares)
+
+
+def _stronger_part(emission: Any, times: float) -> Any:
+    """An emission; means that are independent of precisions have a precision of their own."""
+    changes = {"prior": _stronger(emission.prior, times)}
+    semi = getattr(emission, "semi", None)
+    if semi is not None:
+        changes["semi"] = replace(semi, precision=times * semi.precision)
+    return replace(emission, **changes)
+
+
+def _stronger(prior: Any, times: float) -> Any:
+    """Η of a prior: concentrations, strengths of means, and degrees of freedom above the fewest.
+
+    Expected probabilities, means and (but for full covariances) precisions stay as they were.
+    """
+    if prior is None:
+        return None
+    if isinstance(prior, np.ndarray):
+        return times * (prior + 1.0) - 1.0
+    if isinstance(prior, Gamma):
+        return Gamma(times * (prior.total + 1.0) - 1.0, times * prior.exposure)
+    if not hasattr(prior, "count") or callable(prior.count):
+        found = (_stronger(part, times) for part in prior)
+        return type(prior)(*found) if hasattr(prior, "_fields") else tuple(found)
+    size = prior.first.shape[-1]
+    fewest = 1.0 if isinstance(prior, NormalGamma | NormalWishart) else 2.0 - size
+    if isinstance(prior, Tied):
+        fewest = 2.0 - len(prior.strength)
+    others = {name: times * x for name, x in prior._asdict().items()}
+    count = times * (prior.count + fewest) - fewest
+    return prior._replace(**{**others, "count": np.asarray(count)})

@@ -28,7 +28,7 @@ from jensen.families.product import Product
 from jensen.free_energy import VBEM, state_at, step
 from jensen.models.discrete_network import DiscreteNetwork
 from jensen.models.hidden_markov import HiddenMarkov
-from jensen.models.mixed_network import MixedRegressionNetwork
+from jensen.models.mixed_network import MixedRegressionNetwork, weights_of
 from jensen.models.state_model import StateModel, flatten, unflatten
 from jensen.support.fields import add
 from jensen.support.text import one_of
@@ -70,7 +70,10 @@ def exact(asked: EvidenceQuestion) -> float:
         return _sum_rows(model, _mixture_completions(asked, model))
     if isinstance(model, DiscreteNetwork | MixedRegressionNetwork):
         found = [Options(stats, times) for stats, times in network_completions(asked)]
-        return _sum_rows(model, _network_sums(model, found))
+        sums = _network_sums(model, found)
+        if isinstance(model, MixedRegressionNetwork):  # and what counts have at all parameters
+            sums = sums._replace(base=sums.base + asked.problem.data.rows.counted.base)
+        return _sum_rows(model, sums)
     raise JensenError(
         "the exact evidence of regressions with missing numbers has no closed form: use "
         f"{one_of('method', ['vb', 'laplace'])}, or leave out the rows with gaps"
@@ -116,7 +119,8 @@ def _network_sums(model: Any, found: list[Options]) -> RowCompletions:
 def _n_numbers(model: MixedRegressionNetwork, stats: Array) -> float:
     """How many numbers a row shows."""
     record = unflatten(shape_of(model), stats)
-    return float(sum(one.count.sum() for one in record.regressions))
+    parts = zip(record.regressions, model.layout.is_count, strict=True)
+    return float(sum(weights_of(one).sum() for one, is_count in parts if not is_count))
 
 
 def _sum_rows(model: Any, found: RowCompletions) -> float:

@@ -94,6 +94,11 @@ def information(asked: EvidenceQuestion, state: AnyState) -> Information:
     sums, _ = expect(model, asked.units, q_hidden.exact, state.t)
     eta = add(model.prior, sums.stats)
     complete = at.curvature(flatten(exponents(model.families, eta)))
+    if not np.all(np.diagonal(complete) > 0.0):
+        raise JensenError(
+            "the mode lies at a boundary, such as a rate of 0, where nothing is about normal: use "
+            f"{one_of('method', ['vb', 'bic'])}"
+        )
     unit = 1.0 / np.sqrt(np.diagonal(complete))
     observed = (complete - not_known(model, asked.units, at, unit)) * unit * unit[:, None]
     values = np.asarray(np.linalg.eigvalsh(observed), np.float64)

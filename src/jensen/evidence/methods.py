@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from functools import partial
@@ -18,9 +19,9 @@ from jensen.evidence.laplace import laplace
 from jensen.evidence.record import Evidence
 from jensen.evidence.variational import vb
 from jensen.exceptions import JensenError
-from jensen.support.arguments import check_whole
+from jensen.support.arguments import check_whole, is_real
 from jensen.support.machine import one_blas_thread
-from jensen.support.text import offer, option
+from jensen.support.text import offer, one_of, option
 
 METHODS: dict[str, Callable[..., EvidenceAnswer]] = {
     "exact": lambda asked: EvidenceAnswer(exact(asked), "exact"),
@@ -42,6 +43,8 @@ OWN: dict[str, tuple[str, ...]] = {
 """Choices that belong to some methods only."""
 ASCENTS = ("bic", "cheeseman-stutz", "laplace", "vb")
 """Methods that climb from some starts."""
+OF_FACTORS = ("bic", "vb")
+"""Methods that need no independent priors."""
 
 
 def log_evidence(
@@ -56,6 +59,7 @@ def log_evidence(
     n_temperatures: int | None = None,
     n_samples: int | None = None,
     checkpoint: str | Path | None = None,
+    strength: float = 1.0,
     random_state: Any = None,
     progress: bool = False,
     **fit: Any,
@@ -65,9 +69,10 @@ def log_evidence(
     Parameters
     ----------
     model
-        A `BayesianNetwork` with a graph, `GaussianMixture`, `LatentClass` or `HiddenMarkovModel`,
-        fitted or not: what counts are its choices. The evidence is that under its prior, as its own
-        `method` would take it; under the flat prior there is none.
+        A `BayesianNetwork` with a graph, `GaussianMixture`, `LatentClass`, `HiddenMarkovModel`,
+        `FactorAnalysis`, `MixtureOfFactorAnalyzers` or `BinaryFactors`, fitted or not: what counts
+        are its choices. The evidence is that under its prior, as its own `method` would take it;
+        under the flat prior there is none. Of factors it is known by "bic" and "vb".
     table
         Rows as in its `fit`; values may be missing.
     method
@@ -100,6 +105,10 @@ def log_evidence(
         Of "bridge": sweeps of each chain that are kept, by default 100.
     checkpoint
         Of "ais" and "smc": a file from which the same call goes on if it is killed.
+    strength
+        How many times the prior counts the rows that it counts for: 2 doubles concentrations, the
+        strengths of means, and degrees of freedom above the fewest. It tells how much of an
+        evidence is the prior's.
     random_state
         An int, `SeedSequence`, `Generator` or None: that of the model.
     progress
@@ -145,10 +154,18 @@ def log_evidence(
             raise JensenError(f"{option('n_init', n_init)} belongs to methods that climb")
     if not (hasattr(model, "problem") and hasattr(model, "get_params")):
         raise JensenError(
-            "the evidence is known of networks, mixtures, latent classes and hidden Markov models, "
-            f"not of {model!r:.80}"
+            "the evidence is known of networks, mixtures, latent classes, hidden Markov models and "
+            f"factors, not of {model!r:.80}"
         )
-    asked = EvidenceQuestion(model, table, fit, random_state, n_init, progress)
+    if not (is_real(strength) and 0.0 < strength < math.inf):
+        raise JensenError(f"strength must be a finite number above 0, not {strength!r:.40}")
+    asked = EvidenceQuestion(model, table, fit, random_state, n_init, progress, float(strength))
+    if method not in OF_FACTORS and not asked.model.has_own_priors:
+        raise JensenError(
+            f"the evidence of hidden factors is not known by {option('method', method)}, for their "
+            f"loadings and the strengths of these are not independent: take "
+            f"{one_of('method', OF_FACTORS)}"
+        )
     began = time.perf_counter()
     with one_blas_thread():
         answer = METHODS[method](asked, **found)

@@ -68,6 +68,11 @@ def particles_of(asked: EvidenceQuestion) -> Particles:
 
 
 def _refuse_missing_numbers(asked: EvidenceQuestion) -> None:
+    if isinstance(asked.model, MixedRegressionNetwork) and asked.model.layout.counts:
+        raise JensenError(
+            "annealing is not known of networks with declared counts: use "
+            f"{one_of('method', ['exact', 'vb', 'laplace'])}"
+        )
     names = [v.name for v in getattr(asked.model, "variables", ()) if v.kind != "categorical"]
     names = names or list(getattr(asked.model, "names", ()))
     rows = asked.problem.data.rows
@@ -77,6 +82,19 @@ def _refuse_missing_numbers(asked: EvidenceQuestion) -> None:
             "a missing number has no distribution at the temperature of the prior, so annealing "
             f"cannot begin: use {one_of('method', ['vb', 'laplace'])}, or leave out rows with gaps"
         )
+
+
+ENTRIES = 1 << 22
+"""Of tables (θ, states, rows) that are filled at once, unless the caller has a reason for fewer."""
+
+
+def at_once(particles: Particles, n: int, entries: int = ENTRIES, pieces: int = 1) -> int:
+    """Of how many θ the tables are filled at once; fixed, so that nothing depends on threads."""
+    if isinstance(particles, NetworkParticles):
+        return 1
+    rows: Any = particles.rows  # type: ignore[attr-defined]
+    n_rows = sum(rows.n_rows(unit) for unit in range(rows.n_units))
+    return int(np.clip(entries // (n_rows * particles.model.n_states), 4, max(n // pieces, 4)))
 
 
 def draw_prior(model: Any, n: int, rng: np.random.Generator) -> Any:

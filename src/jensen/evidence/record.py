@@ -11,6 +11,10 @@ Kind = Literal["exact", "lower bound", "estimate", "estimate, not a bound", "asy
 """What a number is; an estimate has a standard error beside it where one is known."""
 
 
+WORKS = 0.7
+"""Above this k̂ importance sampling does not work, whatever its standard error says."""
+
+
 class Line(NamedTuple):
     """A number that stands beside an evidence."""
 
@@ -60,6 +64,13 @@ class Evidence:
             if line.name == name:
                 return line.value
         raise KeyError(name)
+
+    @property
+    def pareto_k(self) -> float | None:
+        """That of the gap of a bound; None where it is not known, or where there is no gap."""
+        if self.kind != "lower bound":
+            return None
+        return next((line.value for line in self.lines if line.name == "Pareto k"), None)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

@@ -17,15 +17,17 @@ from jensen.data.number_rows import NumberRows
 from jensen.evidence.asked import EvidenceQuestion
 from jensen.evidence.stacked import flat_rows
 from jensen.exceptions import DataError, JensenError
+from jensen.families.normal_gamma import NormalGamma
 from jensen.families.normal_wishart import NormalWishart
 from jensen.families.tied import Tied
+from jensen.models.emissions.diagonal import Diagonal
 from jensen.models.emissions.gaussian import Gaussian
 from jensen.models.emissions.product import ProductEmission, joined_records, parts_of, records_of
 from jensen.models.hidden_markov import Sequences
 from jensen.models.state_model import flatten
 from jensen.support.fields import leaves, rebuild
 from jensen.support.row_records import ColumnRows
-from jensen.support.text import one_of
+from jensen.support.text import one_of, option
 
 Array = NDArray[np.float64]
 
@@ -71,7 +73,7 @@ class SeenRows:
         return tuple(unit.rows.parts) if is_product else (unit.rows,)
 
     def _check(self, unit: Any) -> list[NDArray[np.bool_] | None]:
-        """For each part which rows show it; None if all do."""
+        """For each part which rows, or cells (columns, rows), show it; None if all do."""
         found: list[NDArray[np.bool_] | None] = []
         for part, rows in zip(self._parts, self._rows(unit), strict=True):
             missing = _missing(part, rows)
@@ -79,11 +81,13 @@ class SeenRows:
                 found.append(None)
             elif len(missing) == 1:
                 found.append(~missing[0])
+            elif isinstance(part, Diagonal) and not part.is_spherical:
+                found.append(~missing)
             else:
                 raise JensenError(
-                    "here rows may miss nothing where several columns make one emission (Gaussian "
-                    f"columns of a mixture): use {one_of('method', ['vb', 'laplace'])}, leave out "
-                    "the rows with gaps, or take a LatentClass, whose columns stand by themselves"
+                    "here rows may miss nothing where columns share a precision (Gaussian columns "
+                    f"of a mixture): use {one_of('method', ['vb', 'laplace'])}, leave out the rows "
+                    f"with gaps, or choose {option('covariance', 'diagonal')}"
                 )
         return found
 
@@ -106,10 +110,13 @@ class SeenRows:
         pairs = zip(self._parts, records_of(self.model.emission, t), strict=True)
         rows, seen = self._rows(self.units[unit]), self._seen[unit]
         for (part, own), encoded, shows in zip(pairs, rows, seen, strict=True):
-            mine = nodes if shows is None else np.where(shows, nodes, 0.0)
+            mine = nodes if shows is None or shows.ndim == 2 else np.where(shows, nodes, 0.0)
             free, flat = _untied(part, own)
             flat_nodes = np.ascontiguousarray(mine.reshape(n_theta * K, n))
-            stats = free.observe(flat, encoded).stats(0, n, flat_nodes)
+            if shows is not None and shows.ndim == 2:
+                stats: Any = _stats_of_cells(encoded.numbers, shows, flat_nodes)
+            else:
+                stats = free.observe(flat, encoded).stats(0, n, flat_nodes)
             found.append(_tied_stats(part, stats, n_theta, K))
         return joined_records(self.model.emission, found)
 
@@ -158,6 +165,13 @@ def _missing(part: Any, rows: Any) -> NDArray[np.bool_]:
         return np.concatenate(gaps)
     n = sum(len(pattern.rows) for pattern in rows)
     return np.full((part.n_columns, n), any(pattern.n_missing for pattern in rows))
+
+
+def _stats_of_cells(numbers: Array, shows: NDArray[np.bool_], nodes: Array) -> NormalGamma:
+    """Counts and moments of columns that are apart, each of the rows that show it."""
+    x = np.where(shows, numbers, 0.0)
+    count = nodes @ shows.T.astype(np.float64)
+    return NormalGamma(count, nodes @ (x * x).T, nodes @ x.T, count)
 
 
 def _untied(part: Any, t: Any) -> tuple[Any, Any]:

@@ -25,9 +25,9 @@ from jensen import q_hidden
 from jensen.evidence.ascents import EvidenceAnswer, best_fit
 from jensen.evidence.asked import EvidenceQuestion
 from jensen.evidence.labels import n_labellings, relabellings, symmetric_sizes
-from jensen.evidence.particles import dot, is_free, log_prior, particles_of
-from jensen.evidence.record import Line, shown
-from jensen.evidence.stacked import can_sample, flat_rows, log_partitions, repeat, sample
+from jensen.evidence.particles import at_once, dot, is_free, log_prior, particles_of
+from jensen.evidence.record import WORKS, Line, shown
+from jensen.evidence.stacked import can_sample, flat_rows, log_partitions, repeat, sample, take
 from jensen.exceptions import JensenError, NotFittedError
 from jensen.free_energy import AnyState, expect
 from jensen.models.state_labels import log_labellings
@@ -50,6 +50,9 @@ def vb(asked: EvidenceQuestion) -> EvidenceAnswer:
     bound = float(best.trace[-1])
     if asked.units.is_complete:
         return EvidenceAnswer(bound, "exact", warnings=notes)
+    if not asked.model.has_own_priors:
+        told = "how tight it is, is not told of factors"
+        return EvidenceAnswer(bound, "lower bound", warnings=(*notes, told))
     if not can_sample(asked.model):
         told = "how tight it is, is not told where only means or only covariances are held"
         return EvidenceAnswer(bound, "lower bound", warnings=(*notes, told))
@@ -107,10 +110,6 @@ def _dot(rows: Array, weights: Array) -> Array:
     return np.asarray(np.where((rows == 0.0) | (weights == 0.0), 0.0, terms).sum(-1))
 
 
-WORKS = 0.7
-"""Above this k̂ importance sampling does not work, whatever its standard error says."""
-
-
 @dataclass(frozen=True)
 class BoundGap:
     """A bound, a tighter one, and whether that can be believed.
@@ -159,7 +158,9 @@ def bound_gap(
     """The gap below the log evidence; a fitted learner begins at what it has learned."""
     check_whole("n_samples", n_samples, at_least=100)
     given = learner.get_params(deep=False)
-    if given["method"] not in (None, "vbem") or (given["method"] is None and not given["prior"]):
+    if given["method"] not in (None, "vbem") or (
+        given["method"] is None and given["prior"] is None
+    ):
         raise JensenError("the gap is that of a bound: learn with method='vbem' and a prior")
     asked = EvidenceQuestion(learner, table, fit, random_state)
     best, _ = best_fit(_at_what_was_learned(asked))
@@ -202,23 +203,34 @@ def _log_likelihoods(asked: EvidenceQuestion, t: Any, n: int) -> Array:
     try:
         particles = particles_of(asked)
     except JensenError:  # numbers are missing, which E-steps integrate out
-        found = []
+        each = []
         for c in range(n):
             one = rebuild(t, (leaf[c] for leaf in leaves(t)))
-            found.append(expect(asked.model, asked.units, q_hidden.exact, one)[0].value)
-        return np.array(found)
-    return particles.gains(t, particles.look(t), 0.0, 1.0) + particles.log_start
+            each.append(expect(asked.model, asked.units, q_hidden.exact, one)[0].value)
+        return np.array(each)
+    found = []
+    for start in range(0, n, size := at_once(particles, n)):
+        some = take(t, np.arange(start, min(start + size, n)))
+        found.append(particles.gains(some, particles.look(some), 0.0, 1.0))
+    return np.asarray(np.concatenate(found) + particles.log_start)
+
+
+EVEN = 1.1
 
 
 def pareto_k(log_weight: Array) -> float:
-    """The shape k of the generalised Pareto distribution of the largest weights."""
+    """The shape k of the generalised Pareto distribution of the largest weights.
+
+    0 where no weight is a tenth above the mean: such weights have no tail, and a fit to them would
+    tell the shape of their rounding.
+    """
     n = len(log_weight)
+    if log_weight.max() - logsumexp(log_weight) + math.log(n) < math.log(EVEN):
+        return 0.0
     n_tail = min(n // 5, math.ceil(3.0 * math.sqrt(n)))
     ordered = np.sort(log_weight)
     weights = np.exp(ordered[-n_tail - 1 :] - ordered[-1])
     excess = weights[1:] - weights[0]
-    if not excess[-1] > 0.0 or excess[-1] - excess[0] < 1e-12:
-        return -math.inf
     return _shape(excess[excess > 0.0])
 
 

@@ -95,7 +95,8 @@ def neg_log_density(
 ) -> float:
     """-log p(θ | prior) at the one θ whose statistics are t; 0 under the flat prior."""
     before = log_partition(family, prior) if normalizer is None else normalizer
-    return before - inner(prior, t)
+    base = family.log_base(t) if hasattr(family, "log_base") else 0.0  # of most it is constant
+    return before - inner(prior, t) - base
 
 
 def log_evidence(family: Family[Eta], prior: Eta | None, stats: Eta) -> float:

@@ -60,6 +60,11 @@ class CountDistribution:
         return self.mean + float(self.weights @ np.square(self.rates - self.mean))
 
     @property
+    def covariance(self) -> Array:
+        """(1, 1): the variance, as answers about several numbers have it."""
+        return np.array([[self.variance]])
+
+    @property
     def standard_deviation(self) -> float:
         """The root of the variance."""
         return float(np.sqrt(self.variance))

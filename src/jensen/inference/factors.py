@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 
 from jensen.families.gamma import Gamma
 from jensen.families.gaussian_vectors import Vectors
-from jensen.q_hidden.gaussian_factors import FactorMoments, FactorRows, GaussianFactors, posterior
+from jensen.q_hidden.gaussian_factors import (
+    FactorMoments,
+    FactorRows,
+    GaussianFactors,
+    posterior,
+    row_likelihoods,
+)
 from jensen.support.fields import record
 from jensen.support.json_values import Checked, as_checked, plain_record, read_record
 
@@ -47,7 +53,7 @@ class FactorPoint(NamedTuple):
         noise = rng.standard_normal((n, len(self.mean))) * np.sqrt(self.noise)
         return self.mean + h @ self.loadings.T + noise, h
 
-    def ask(self, values: Array) -> tuple[FactorRows, FactorMoments]:
+    def ask(self, values: Array) -> tuple[GaussianFactors, FactorMoments]:
         """What is known of the factors of rows, NaN where something is missing; no moments."""
         gaps = np.isnan(values)
         patterns, owner = np.unique(gaps, axis=0, return_inverse=True)
@@ -60,7 +66,8 @@ class FactorPoint(NamedTuple):
         first[:, 1:] = psi[:, None] * self.loadings
         strength[:, 1:, 1:] = first[:, 1:, None] * self.loadings[:, None, :]
         log_noise = 0.5 * (np.log(psi) - LOG_2PI)
-        return rows, posterior(GaussianFactors(log_noise, psi, first, strength, rows))
+        factors = GaussianFactors(log_noise, psi, first, strength, rows)
+        return factors, posterior(factors)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,15 +135,12 @@ class FittedFactors:
 
     def log_likelihood(self, rows: Array) -> Array:
         """Log p(row), what is missing integrated out."""
-        parts = []
-        for block in _blocks(rows):
-            asked, found = self.point.ask(block)
-            parts.append(found.log_size[asked.owner] - 0.5 * found.square)
+        parts = [row_likelihoods(*self.point.ask(block)) for block in blocks(rows)]
         return np.concatenate([np.empty(0), *parts])
 
     def transform(self, rows: Array) -> Array:
         """E[h | row], (n, K)."""
-        parts = [self.point.ask(block)[1].mean[:, 1:] for block in _blocks(rows)]
+        parts = [self.point.ask(block)[1].mean[:, 1:] for block in blocks(rows)]
         return np.concatenate([np.empty((0, self.n_factors)), *parts])
 
     def impute(self, rows: Array) -> Array:
@@ -145,7 +149,8 @@ class FittedFactors:
         return np.where(np.isnan(rows), expected, rows)
 
 
-def _blocks(rows: Array) -> list[Array]:
+def blocks(rows: Array) -> list[Array]:
+    """Rows, so many at a time as questions take."""
     return [rows[k : k + BLOCK_ROWS] for k in range(0, len(rows), BLOCK_ROWS)]
 
 
@@ -181,14 +186,19 @@ def read_posterior(
     value: Checked, names: tuple[str, ...], D: int, width: int, K: int, n: int
 ) -> tuple[Any, ...]:
     """q(θ): loadings (D, width), noise (n,), strengths (K,) of factors, how often they are on."""
-    members = value.fields(set(names))
     like = {
         "on": np.empty((K, 2)),
         "loadings": Vectors(np.empty((D, width)), np.empty((D, width, width))),
         "noise": Gamma(np.empty(n), np.empty(n)),
         "strength": Gamma(np.empty(K), np.empty(K)),
     }
-    found = {name: read_record(members[name], like[name]) for name in names}
+    return read_posterior_like(value, {name: like[name] for name in names})
+
+
+def read_posterior_like(value: Checked, like: dict[str, Any]) -> tuple[Any, ...]:
+    """q(θ), part by part, of these shapes."""
+    members = value.fields(set(like))
+    found = {name: read_record(members[name], part) for name, part in like.items()}
     for name in ("noise", "strength"):
         if not ((found[name].total > -1.0) & (found[name].exposure > 0.0)).all():
             members[name].fail("is no gamma distribution")

@@ -56,6 +56,8 @@ class BinaryFactorModel(Conjugate[Bits]):
     words: FactorPrior | None = None  # None: flat
     on_prior: Array | None = None  # (K, 2): η₀; None: flat
 
+    has_own_priors = False  # that of loadings is given alpha
+
     @cached_property
     def columns(self) -> LinearColumns:
         """How columns depend on the bits."""

@@ -103,6 +103,7 @@ class DiscreteNetwork(Conjugate[Tables]):
     hidden: tuple[int, ...] = ()  # nodes without values
     may_relabel: bool = False  # whether the states of these have no meaning of their own
     kind: TableKind = LEARNED
+    blocks: tuple[tuple[int, ...], ...] = ()  # variables that mean field keeps together
 
     @cached_property
     def families(self) -> Tables:
@@ -124,7 +125,7 @@ class DiscreteNetwork(Conjugate[Tables]):
         def of_unit(unit: Complete | Incomplete) -> NothingHidden | FamilyTables:
             if isinstance(unit, Complete):
                 return NothingHidden(t.tables, unit.counts)
-            return FamilyTables(self._without(padded, unit), unit.rows, unit.part)
+            return FamilyTables(self._without(padded, unit), unit.rows, unit.part, self.blocks)
 
         return of_unit
 

@@ -20,7 +20,6 @@ from jensen.exceptions import DataError, JensenError
 from jensen.families import gaussian_vectors
 from jensen.families.gaussian_vectors import Vectors
 from jensen.families.linear_regression import Regression
-from jensen.families.wishart import cholesky
 from jensen.inference.factors import FactorPoint, FittedFactors
 from jensen.models.factor_parameters import LEAST_NOISE, FactorPrior, LinearColumns
 from jensen.models.gaussian_network import encode as encode_cells
@@ -33,10 +32,6 @@ if TYPE_CHECKING:
     from jensen.free_energy import State
 
 Array = NDArray[np.float64]
-
-
-SETTLED = 1e-9
-"""Moments of h that are so near to those of its prior need no other coordinates."""
 
 
 @record
@@ -58,6 +53,8 @@ class FactorModel(Conjugate[Factors]):
     is_isotropic: bool = False
     words: FactorPrior | None = None  # None: flat
     rotates: bool = True
+
+    has_own_priors = False  # that of loadings is given alpha
 
     @cached_property
     def columns(self) -> LinearColumns:
@@ -106,13 +103,12 @@ class FactorModel(Conjugate[Factors]):
     def moves(self, state: State[Any, Any]) -> Iterator[Factors]:
         """Other coordinates of h; and without a column that is little more than its spread."""
         if self.rotates:
-            yield from self._turned(state)
+            for eta, _ in self.columns.turned(state.eta, state.t, state.stats):
+                yield eta
         if state.is_bound:
-            found = gaussian_vectors.describe(state.eta.loadings)
-            squares = np.square(found["mean"][:, 1:]).sum(0)
-            spread = np.diagonal(found["covariance"], axis1=1, axis2=2)[:, 1:].sum(0)
-            weak = np.flatnonzero(self.columns.live(state.eta.loadings) & (squares < spread))
+            weak = np.flatnonzero(self.columns.weak(state.eta))
             if len(weak):
+                squares = np.square(state.t.loadings.first[:, 1:]).sum(0)
                 k = int(weak[squares[weak].argmin()])
                 yield self.columns.without(state.eta, k, state.t, state.stats)
 
@@ -123,46 +119,6 @@ class FactorModel(Conjugate[Factors]):
             live = np.flatnonzero(self.columns.live(state.eta.loadings))
             for k in live[np.argsort(squares[live], kind="stable")]:
                 yield self.columns.without(state.eta, int(k), state.t, state.stats)
-
-    def _turned(self, state: State[Any, Any]) -> Iterator[Factors]:
-        """η in other coordinates: Σ E[λ λᵀ] diagonal, and rows with h around 0 of covariance I.
-
-        Under a prior the first alone comes first, for which the rows do not matter. Factors that
-        know nothing but the prior stay as they are.
-        """
-        stats, live = state.stats, 1 + np.flatnonzero(self.columns.live(state.eta.loadings))
-        if not len(live):
-            return
-        squares = -2.0 * state.t.loadings.strength.sum(0)[np.ix_(live, live)]
-        if self.words is not None:
-            axes = np.linalg.eigh(squares)[1][:, ::-1]
-            yield self._in_coordinates(state, live, np.zeros(len(live)), axes)
-        whole = stats.strength.sum(0)
-        mean = whole[0, live] / whole[0, 0]
-        covariance = whole[np.ix_(live, live)] / whole[0, 0] - np.outer(mean, mean)
-        away = max(np.abs(mean).max(), np.abs(covariance - np.eye(len(live))).max())
-        if self.words is None and away < SETTLED:
-            return
-        root = cholesky(covariance)
-        if np.diagonal(root).all():
-            axes = np.linalg.eigh(root.T @ squares @ root)[1][:, ::-1]
-            yield self._in_coordinates(state, live, mean, root @ axes)
-
-    def _in_coordinates(
-        self, state: State[Any, Any], live: NDArray[np.intp], mean: Array, turn: Array
-    ) -> Factors:
-        """η where the live factors are h', with h = mean + turn h'."""
-        eta = state.eta
-        way = np.eye(self.columns.width)  # w = wayᵀ w'
-        way[np.ix_(live, live)] = turn.T
-        way[0, live] = mean
-        back = np.linalg.inv(way)
-        loadings = Vectors(
-            eta.loadings.first @ back, np.asarray(back.T @ eta.loadings.strength @ back)
-        )
-        seen = state.t._replace(loadings=gaussian_vectors.mean_stats(loadings))
-        found: Factors = eta._replace(loadings=loadings, alpha=self.columns.alpha_given(seen))
-        return found
 
     # --- from rows to what was learned ---
 

@@ -4,11 +4,14 @@
 
 q(θ) = q(λ) q(ψ) q(α). No field is a prior plus sums over rows: λ is weighed with ψ and shrunk by α,
 ψ is judged by λ, and α sees no row at all. A fixed λ_d0, of the constant 1, has a strength of its
-own. Without a prior λ and ψ are regressions, and there is no α.
+own. Without a prior λ and ψ are regressions, and there is no α. In a mixture λ and α have an axis
+of components, and ψ has one too unless components share their noise.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,12 +22,15 @@ from jensen.families.gamma import Gamma
 from jensen.families.gaussian_vectors import Vectors
 from jensen.families.linear_regression import Regression
 from jensen.families.point_mass import PointMass
+from jensen.families.wishart import cholesky
 from jensen.support.fields import add
 
 Array = NDArray[np.float64]
 
 LEAST_NOISE = 1e-6
 """Of the variance of a column: without a prior its noise is held there, and does not vanish."""
+SETTLED = 1e-9
+"""Moments of h that are so near to those of its prior need no other coordinates."""
 LOG_2PI = float(np.log(2.0 * np.pi))
 
 
@@ -46,6 +52,13 @@ class LinearColumns(NamedTuple):
     n_factors: int
     is_isotropic: bool
     prior: FactorPrior | None
+    axes: tuple[int, ...] = ()  # (S,): so many components
+    noise_axes: tuple[int, ...] = ()  # () if components share their noise
+
+    @property
+    def of_one(self) -> LinearColumns:
+        """Those of one component."""
+        return self._replace(axes=(), noise_axes=())
 
     @property
     def width(self) -> int:
@@ -60,15 +73,16 @@ class LinearColumns(NamedTuple):
     @property
     def nothing(self) -> Gamma:
         """In the place of alpha, where there is none."""
-        return Gamma(np.zeros(self.n_factors), np.zeros(self.n_factors))
+        shape = (*self.axes, self.n_factors)
+        return Gamma(np.zeros(shape), np.zeros(shape))
 
     def own_priors(self) -> tuple[Gamma | None, Gamma | None]:
         """Of noise and alpha."""
         if self.prior is None:
             return None, None
-        p, n = self.prior, 1 if self.is_isotropic else self.n_columns
+        p, n = self.prior, (*self.noise_axes, 1 if self.is_isotropic else self.n_columns)
         noise = Gamma(np.full(n, p.noise_shape - 1.0), np.full(n, p.noise_rate))
-        k = self.n_factors
+        k = (*self.axes, self.n_factors)
         alpha = Gamma(np.full(k, p.strength_shape - 1.0), np.full(k, p.strength_rate))
         return noise, alpha
 
@@ -76,10 +90,13 @@ class LinearColumns(NamedTuple):
         """The prior of the loadings at these strengths, E[α] where they are not known."""
         if self.prior is None:
             return None
-        fixed = [self.prior.mean_strength] * self.fixed
-        strength = np.diag([*fixed, *(-alpha.exposure)])
         D, width = self.n_columns, self.width
-        return Vectors(np.zeros((D, width)), np.broadcast_to(strength, (D, width, width)))
+        strength = np.zeros((*self.axes, 1, width, width))
+        at = np.arange(width)
+        strength[..., 0, at[: self.fixed], at[: self.fixed]] = self.prior.mean_strength
+        strength[..., 0, at[self.fixed :], at[self.fixed :]] = -alpha.exposure
+        shape = (*self.axes, D, width)
+        return Vectors(np.zeros(shape), np.broadcast_to(strength, (*shape, width)))
 
     def priors(self) -> tuple[Vectors | None, Gamma | None, Gamma | None]:
         """Of all three; that of loadings at the strengths that are expected beforehand."""
@@ -92,25 +109,28 @@ class LinearColumns(NamedTuple):
         noise, alpha = self.own_priors()
         if self.prior is None:
             return (None, None, None), (0.0, 0.0, 0.0)
-        logs = self.fixed * np.log(self.prior.mean_strength) + float(t.alpha.total.sum())
-        of_loadings = 0.5 * self.n_columns * (self.width * LOG_2PI - logs)
+        n = prod(self.axes)
+        logs = n * self.fixed * np.log(self.prior.mean_strength) + float(t.alpha.total.sum())
+        of_loadings = 0.5 * self.n_columns * (n * self.width * LOG_2PI - logs)
         own = log_partition(gamma, noise), log_partition(gamma, alpha)
         return (self.shrinkage(t.alpha), noise, alpha), (float(of_loadings), *own)
 
     def loadings_given(self, stats: Regression, t: Any) -> Vectors:
         """Each column weighed with its noise, and shrunk."""
         psi = self.precision(t)
-        rows = Vectors(psi[:, None] * stats.first, psi[:, None, None] * stats.strength)
+        rows = Vectors(psi[..., None] * stats.first, psi[..., None, None] * stats.strength)
         return Vectors(*add(self.shrinkage(t.alpha), rows))
 
     def noise_given(self, stats: Regression, t: Any) -> Gamma:
         """Squares that the loadings leave."""
         count = 0.5 * stats.count
-        cross = (t.loadings.first * stats.first).sum(1)
+        cross = (t.loadings.first * stats.first).sum(-1)
         left = 0.5 * (stats.second - 2.0 * cross)
-        left -= (t.loadings.strength * stats.strength).sum((1, 2))
+        left -= (t.loadings.strength * stats.strength).sum((-1, -2))
         if self.is_isotropic:
-            count, left = count.sum(keepdims=True), left.sum(keepdims=True)
+            count, left = count.sum(-1, keepdims=True), left.sum(-1, keepdims=True)
+        if self.noise_axes != self.axes:
+            count, left = count.sum(0), left.sum(0)
         if self.prior is None:
             return Gamma(count, np.maximum(left, LEAST_NOISE * count))
         return Gamma(*add(self.own_priors()[0], Gamma(count, left)))
@@ -119,45 +139,100 @@ class LinearColumns(NamedTuple):
         """How long the columns of loadings are."""
         if self.prior is None:
             return self.nothing
-        squares = -np.diagonal(t.loadings.strength, axis1=1, axis2=2)[:, self.fixed :].sum(0)
-        count = np.full(self.n_factors, 0.5 * self.n_columns)
+        diagonal = np.diagonal(t.loadings.strength, axis1=-2, axis2=-1)
+        squares = -diagonal[..., self.fixed :].sum(-2)
+        count = np.full((*self.axes, self.n_factors), 0.5 * self.n_columns)
         return Gamma(*add(self.own_priors()[1], Gamma(count, squares)))
 
     def precision(self, t: Any) -> Array:
         """E[ψ] of every column."""
-        return np.broadcast_to(-t.noise.exposure, (self.n_columns,))
+        return np.broadcast_to(-t.noise.exposure, (*self.axes, self.n_columns))
 
     def log_noise(self, t: Any) -> Array:
         """½ (E[log ψ] - log 2π) of every column."""
-        return np.broadcast_to(0.5 * (t.noise.total - LOG_2PI), (self.n_columns,))
+        return np.broadcast_to(0.5 * (t.noise.total - LOG_2PI), (*self.axes, self.n_columns))
 
     # --- starts and moves ---
 
-    def around(self, loadings: Array, noise: Array, weight: float) -> tuple[Any, Any, Any]:
-        """η whose mode has these loadings (D, width) and variances of noise, as sure as rows."""
-        D, width = loadings.shape
-        strength = np.broadcast_to((weight + 1.0) * np.eye(width), (D, width, width))
+    def around(self, loadings: Array, noise: Array, weight: Any) -> tuple[Any, Any, Any]:
+        """η whose mode has these loadings (..., D, width) and variances of noise.
+
+        They are as sure as so many rows: a number, or one for each component.
+        """
+        width, weight = self.width, np.asarray(weight, np.float64)
+        sure = (weight + 1.0)[..., None, None, None] * np.eye(width)
+        strength = np.broadcast_to(sure, (*loadings.shape, width))
         vectors = gaussian_vectors.from_standard(loadings, np.array(strength))
-        half = np.full(len(noise), 0.5 * weight)
+        half = 0.5 * (weight if self.noise_axes == self.axes else weight.sum())
+        half = np.broadcast_to(half[..., None], noise.shape)
         if self.prior is None:
-            return vectors, Gamma(half, half * noise), self.nothing
-        squares = 0.5 * np.square(loadings[:, self.fixed :]).sum(0) + self.prior.strength_rate
-        return vectors, Gamma(half, half * noise), Gamma(np.full(len(squares), 0.5 * D), squares)
+            return vectors, Gamma(np.array(half), half * noise), self.nothing
+        squares = 0.5 * np.square(loadings[..., self.fixed :]).sum(-2) + self.prior.strength_rate
+        count = np.full(squares.shape, 0.5 * self.n_columns)
+        return vectors, Gamma(np.array(half), half * noise), Gamma(count, squares)
 
     def live(self, loadings: Vectors) -> NDArray[np.bool_]:
-        """(K,): which columns say anything; one that is 0 throughout stays so."""
-        return np.asarray((loadings.first[:, self.fixed :] != 0.0).any(0))
+        """(..., K): which columns say anything; one that is 0 throughout stays so."""
+        return np.asarray((loadings.first[..., self.fixed :] != 0.0).any(-2))
 
-    def without(self, eta: Any, k: int, t: Any, stats: Regression) -> Any:
-        """η with a column of loadings that knows nothing but the prior."""
+    def weak(self, eta: Any) -> NDArray[np.bool_]:
+        """(..., K): which of them are little more than their spread."""
+        found = gaussian_vectors.describe(eta.loadings)
+        squares = np.square(found["mean"][..., self.fixed :]).sum(-2)
+        spread = np.diagonal(found["covariance"], axis1=-2, axis2=-1)[..., self.fixed :].sum(-2)
+        return np.asarray(self.live(eta.loadings) & (squares < spread))
+
+    def turned(self, eta: Any, t: Any, stats: Regression) -> Iterator[tuple[Any, Array]]:
+        """η of one component in other coordinates, and how: h = mean + turn h', (L, 1 + L).
+
+        Σ E[λ λᵀ] becomes diagonal, and rows have h' around 0 of covariance I. Under a prior the
+        first alone comes first, for which the rows do not matter. Factors that know nothing but
+        the prior stay as they are.
+        """
+        live = self.fixed + np.flatnonzero(self.live(eta.loadings))
+        if not len(live):
+            return
+        squares = -2.0 * t.loadings.strength.sum(0)[np.ix_(live, live)]
+        if self.prior is not None:
+            axes = np.linalg.eigh(squares)[1][:, ::-1]
+            way = np.column_stack([np.zeros(len(live)), axes])
+            yield self._in_coordinates(eta, t, live, way), way
+        whole = stats.strength.sum(0)
+        if not whole[0, 0] > 0.0:
+            return
+        mean = whole[0, live] / whole[0, 0]
+        covariance = whole[np.ix_(live, live)] / whole[0, 0] - np.outer(mean, mean)
+        away = max(np.abs(mean).max(), np.abs(covariance - np.eye(len(live))).max())
+        if self.prior is None and away < SETTLED:
+            return
+        root = cholesky(covariance)
+        if np.diagonal(root).all():
+            axes = np.linalg.eigh(root.T @ squares @ root)[1][:, ::-1]
+            way = np.column_stack([mean, root @ axes])
+            yield self._in_coordinates(eta, t, live, way), way
+
+    def _in_coordinates(self, eta: Any, t: Any, live: NDArray[np.intp], turn: Array) -> Any:
+        """η where the live factors are h', with h = mean + turn h'."""
+        way = np.eye(self.width)  # w = wayᵀ w'
+        way[np.ix_(live, live)] = turn[:, 1:].T
+        way[0, live] = turn[:, 0]
+        back = np.linalg.inv(way)
+        loadings = Vectors(
+            eta.loadings.first @ back, np.asarray(back.T @ eta.loadings.strength @ back)
+        )
+        seen = t._replace(loadings=gaussian_vectors.mean_stats(loadings))
+        return eta._replace(loadings=loadings, alpha=self.alpha_given(seen))
+
+    def without(self, eta: Any, k: Any, t: Any, stats: Regression) -> Any:
+        """η of one component with columns of loadings that know nothing but the prior."""
         assert self.prior is not None
-        at, loadings = self.fixed + k, eta.loadings
+        at, loadings = self.fixed + np.atleast_1d(k), eta.loadings
         mean = np.array(gaussian_vectors.describe(loadings)["mean"])
         strength = np.array(0.5 * (loadings.strength + np.swapaxes(loadings.strength, -1, -2)))
         mean[:, at] = 0.0
         strength[:, at, :] = strength[:, :, at] = 0.0
         vague = self.prior.strength_shape / self.prior.strength_rate
-        strength[:, at, at] = vague + self.precision(t) * stats.count
+        strength[:, at, at] = (vague + self.precision(t) * stats.count)[:, None]
         vectors = gaussian_vectors.from_standard(mean, strength)
         found = t._replace(loadings=gaussian_vectors.mean_stats(vectors))
         return eta._replace(loadings=vectors, alpha=self.alpha_given(found))

@@ -25,6 +25,7 @@ from functools import cached_property
 from typing import (
     TYPE_CHECKING,
     Any,
+    ClassVar,
     Generic,
     NamedTuple,
     Protocol,
@@ -97,6 +98,10 @@ class Learnable(Model[Record, Unit, Stats], Protocol[Record, Unit, Stats, Rows])
     def start(self, data: Data[Rows], k: int, rng: np.random.Generator) -> Record:
         """The η of the k-th start, which breaks the symmetry of hidden states."""
 
+    @property
+    def has_own_priors(self) -> bool:
+        """Whether no field's prior depends on another field."""
+
     def trials(self, state: State[Record, Stats]) -> Iterable[Record]:
         """Other η to climb from after an ascent; what comes of one is taken if F is higher."""
 
@@ -153,6 +158,8 @@ class Conjugate(Generic[Record]):
 
     A field None of the prior is the flat one.
     """
+
+    has_own_priors: ClassVar[bool] = True  # whether no field's prior depends on another field
 
     if TYPE_CHECKING:  # at run time properties would hide the fields of dataclasses
 

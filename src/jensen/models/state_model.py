@@ -296,7 +296,7 @@ def start_stats(
     found = emission.survey(rows)
     points = np.ascontiguousarray(found.points.T)
     near = near and found.has_distances
-    nodes = (_near_centres if near else _random_cells)(points, share, K, rng)
+    nodes = (near_centres if near else _random_cells)(points, share, K, rng)
     sure = SURE if near else MIXED
     nodes = (sure * nodes + (1.0 - sure) / K) * (share * data.total_weight / share.sum())
     return nodes.sum(1), _stats(emission, found.wide, rows, nodes)
@@ -329,7 +329,7 @@ def _stats(emission: Emission, eta: Any, rows: Array, nodes: Array) -> Any:
     return rebuild(t, possible)
 
 
-def _near_centres(points: Array, weight: Array, K: int, rng: np.random.Generator) -> Array:
+def near_centres(points: Array, weight: Array, K: int, rng: np.random.Generator) -> Array:
     """(K, n): 1 for the state whose centre is nearest."""
     centres = _spread_centres(points, weight, K, 2 + int(np.log(K)), rng)
     for _ in range(STEPS):

@@ -107,6 +107,33 @@ def evidences(comparison: Comparison, ax: Axes | None = None) -> Axes:
     return ax
 
 
+def model_probabilities(comparison: Comparison, ax: Axes | None = None) -> Axes:
+    """Draw how probable every model is, a bar for each method, and for other priors.
+
+    Parameters
+    ----------
+    comparison
+        What `jensen.compare` found.
+    ax
+        Where to draw; a new figure, `ax.figure`, if None.
+    """
+    ax = new_axes((5.0, 3.2)) if ax is None else ax
+    names = list(comparison.evidences)
+    usable = [m for m in comparison.methods if all(m in x for x in comparison.evidences.values())]
+    shares = {method: comparison.probabilities(method) for method in usable}
+    for times in comparison.strengths:
+        label = f"{comparison.methods[0]}, prior x {times:g}"
+        shares[label] = comparison.probabilities(strength=times)
+    width = 0.8 / max(len(shares), 1)
+    for j, (label, share) in enumerate(shares.items()):
+        at = [i + (j - 0.5 * (len(shares) - 1)) * width for i in range(len(names))]
+        ax.bar(at, [share[name] for name in names], width, label=label)
+    ax.set_xticks(range(len(names)), names)
+    ax.set_ylabel("probability given the rows")
+    ax.legend()
+    return ax
+
+
 def degrees(model: BayesianRegression, ax: Axes | None = None) -> Axes:
     """Draw how probable every degree of a polynomial is, as bars.
 

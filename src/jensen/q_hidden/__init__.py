@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from jensen.q_hidden import binary_factors, gaussian_cells, gaussian_factors
 from jensen.q_hidden.binary_factors import BitMemory, FactorBits
 from jensen.q_hidden.gaussian_cells import GaussianCells
-from jensen.q_hidden.gaussian_factors import GaussianFactors
+from jensen.q_hidden.gaussian_factors import FactorMixture, GaussianFactors
 from jensen.q_hidden.mixed.cells import MixedCells
 from jensen.q_hidden.mixed.cells import solve as solve_cells
 from jensen.q_hidden.states import chain, independent
 from jensen.q_hidden.structures import Chain, Hidden, Independent, NothingHidden, Stream
-from jensen.q_hidden.trees import run
+from jensen.q_hidden.trees import blocks, run
+from jensen.q_hidden.trees.blocks import BlockMemory
 from jensen.q_hidden.trees.problems import FamilyTables
 
 __all__ = [
@@ -113,9 +114,17 @@ def _(potentials: FamilyTables, memory: object = None, rng: Stream = None) -> Hi
 def _(
     potentials: FamilyTables, memory: NDArray[np.int32] | None, rng: np.random.Generator
 ) -> Hidden:
-    log_tables, rows, part = potentials
+    log_tables, rows, part, _ = potentials
     value, counts, memory = rows.drawing.solve(log_tables, part, memory, rng)
     return Hidden(potentials.weight * value, counts, memory)
+
+
+@product_of.register
+def _(potentials: FamilyTables, memory: BlockMemory | None = None, rng: Stream = None) -> Hidden:
+    log_tables, rows, part, joined = potentials
+    sites, plans = rows.blocks(joined)
+    value, counts, after = blocks.mean_field(sites, plans, part, log_tables, memory)
+    return Hidden(potentials.weight * value, counts, after)
 
 
 # --- one state per row ---
@@ -195,6 +204,12 @@ def _(potentials: MixedCells, memory: object, rng: np.random.Generator) -> Hidde
 @posterior_of.register
 def _(potentials: GaussianFactors, memory: object = None, rng: Stream = None) -> Hidden:
     return Hidden(*gaussian_factors.expected(potentials))
+
+
+@posterior_of.register
+def _(potentials: FactorMixture, memory: object = None, rng: Stream = None) -> Hidden:
+    value, moments = gaussian_factors.mixed(potentials)
+    return Hidden(potentials.weight * value, moments)
 
 
 @posterior_of.register

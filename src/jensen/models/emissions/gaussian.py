@@ -39,7 +39,7 @@ from jensen.models.emissions.kinds import (
     near,
     read_array,
 )
-from jensen.models.emissions.priors import gaussian_prior
+from jensen.models.emissions.priors import gaussian_prior, semi_conjugate_prior
 from jensen.support.fields import LastResult, mean_record, without_cached
 
 Array = NDArray[np.float64]
@@ -234,16 +234,19 @@ class GaussianKind(EmissionKind):
         self, n_states: int, columns: ColumnSummary, prior_parts: PriorParts, chosen: Chosen
     ) -> GaussianStates:
         """Rows relative to the mean of the data; a prior reads the covariance, or the variances."""
-        shift, covariance, prior = columns.mean, chosen.covariance, None
+        shift, covariance, prior, semi = columns.mean, chosen.covariance, None, None
         is_matrix = covariance in ("full", "tied")
         if prior_parts is not None:
             spread = columns.variance  # enough, where the prior has a scale of its own
             if is_matrix and columns.covariance is not None:
                 spread = columns.covariance
             prior = gaussian_prior(prior_parts, n_states, shift, spread, covariance)
+            if "mean_variance" in prior_parts:
+                prior, semi = semi_conjugate_prior(prior_parts, prior, shift, covariance)
         if is_matrix:
-            return Gaussian(n_states, shift, prior, is_tied=covariance == "tied")
-        return Diagonal(n_states, shift, prior, is_spherical=covariance == "spherical")
+            return Gaussian(n_states, shift, prior, semi=semi, is_tied=covariance == "tied")
+        is_spherical = covariance == "spherical"
+        return Diagonal(n_states, shift, prior, semi=semi, is_spherical=is_spherical)
 
     def owns(self, emission: Any) -> bool:
         """Whether this made it."""
@@ -306,7 +309,8 @@ class GaussianKind(EmissionKind):
         if "covariances" in emission.held:
             return {}
         told = emission.family.describe(prior)
-        return {name: told[name] for name in ("mean_strength", "degrees_of_freedom")}
+        names = ("mean_strength", "degrees_of_freedom")
+        return {name: told[name] for name in names if name in told}
 
     def theta_fault(self, emission: GaussianStates, t: Any) -> Fault | None:
         """Half log determinants, precisions, and what means make of them."""

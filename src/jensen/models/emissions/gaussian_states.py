@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from jensen.data.number_rows import column_moments, standardised
 from jensen.families import normal_gamma, normal_wishart, spherical, tied, wishart
 from jensen.families.partly_known import KnownMeans, KnownPrecisions
+from jensen.families.semi_conjugate import SemiConjugate
 from jensen.families.tied import select_states
 from jensen.models.emissions import Survey
 
@@ -58,6 +59,7 @@ class GaussianStates(ABC):
     shift: Array  # (D,)
     prior: Any  # η₀ of the family, or None
     held: Mapping[str, Array] = field(default_factory=dict)  # "means" less the shift, "covariances"
+    semi: SemiConjugate | None = None  # the family, if means are independent of precisions a priori
 
     @property
     @abstractmethod
@@ -91,7 +93,7 @@ class GaussianStates(ABC):
     @property
     def family(self) -> Any:
         """That of the kind, given what is held."""
-        return family_given(self.held, self.covariance)
+        return family_given(self.held, self.covariance) if self.semi is None else self.semi
 
     @property
     def n_parameters(self) -> int:
@@ -112,6 +114,12 @@ class GaussianStates(ABC):
         """The expected precision, and the mean."""
         if "covariances" in self.held:
             return self.family.mode_stats(eta)
+        if self.semi is not None:
+            t = self.semi.mean_stats(eta)
+            precision = -2.0 * t.second
+            wide = precision[..., 0] if precision.ndim == t.first.ndim + 1 else precision
+            wide = wide[:, None] if self.covariance == "spherical" else wide
+            return self.at(t.first / wide, precision)
         standard = self.family.to_standard(eta)
         freedom = np.asarray(standard.degrees_of_freedom)
         across = [1] * (standard.scale.ndim - freedom.ndim)

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from jensen.exceptions import JensenError
 from jensen.families import normal_gamma, normal_wishart, spherical, tied
 from jensen.families.gamma import Gamma, weak_prior
+from jensen.families.semi_conjugate import SemiConjugate
+from jensen.support.text import one_of
 
 Array = NDArray[np.float64]
 
@@ -72,6 +74,49 @@ def gaussian_prior(
         )
     family = {"full": normal_wishart, "tied": tied, "spherical": spherical}[covariance]
     return family.from_standard(mean, strength, freedom, scale)
+
+
+def semi_conjugate_prior(
+    prior_parts: Mapping[str, Any], joint: Any, shift: Array, covariance: str
+) -> tuple[Any, SemiConjugate]:
+    """η₀ and the family of means that are independent of precisions, from the joint prior.
+
+    The precisions keep their prior; means have the variance that is given.
+    """
+    if prior_parts.get("mean_strength") is not None:
+        raise JensenError(
+            "prior['mean_variance'] makes means independent of precisions, and 'mean_strength' is "
+            "in units of these: give one of the two"
+        )
+    size = len(shift)
+    if covariance in ("full", "tied") and size > 1:
+        raise JensenError(
+            "prior['mean_variance'] is known where each precision is a number: choose "
+            f"{one_of('covariance', ['diagonal', 'spherical'])}, or give 'mean_strength' in its "
+            "place"
+        )
+    mean = _read(prior_parts, "mean", (size,), shift) - shift
+    variance = _read(prior_parts, "mean_variance", (size,), None)
+    _require_above(variance, 0.0, "mean_variance", "it is that of the means")
+    shared = {"spherical": size, "tied": len(joint.strength)}.get(covariance, 1)
+    prior = joint._replace(
+        count=joint.count - shared,
+        second=joint.second - _square_of_means(joint, covariance),
+        first=np.zeros_like(joint.first),
+        strength=np.zeros_like(joint.strength),
+    )
+    return prior, SemiConjugate(mean, 1.0 / variance, covariance)
+
+
+def _square_of_means(joint: Any, covariance: str) -> Array:
+    """What the means add to the second moments of a joint prior."""
+    first, strength = joint.first, joint.strength
+    if covariance == "diagonal":
+        return np.asarray(first**2 / strength)
+    square = (first**2).sum(-1) / strength
+    if covariance == "spherical":
+        return np.asarray(square)
+    return np.asarray(square.sum() if covariance == "tied" else square[:, None, None])
 
 
 def _scale(prior_parts: Mapping[str, Any], covariance: str, K: int, spread: Array) -> Array:

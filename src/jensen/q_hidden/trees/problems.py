@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from jensen.data.blocks import Block, RowSource
 from jensen.graphs.indexed_graph import topological_order
+from jensen.q_hidden.trees.blocks import SetPlan, plan_of
 from jensen.q_hidden.trees.plans import InternedLists, Plans, grown
-from jensen.q_hidden.trees.run import Drawing, make_sites, pick, with_bases
+from jensen.q_hidden.trees.run import Drawing, Sites, make_sites, pick, with_bases
 from jensen.support.machine import ordered_map
 from jensen.support.tree_records import (
     Problems,
@@ -172,6 +173,7 @@ class HiddenRows:
         place[order] = np.arange(len(order))
         self.of_row = place[of_row]
         self._lock = Lock()
+        self._blocks: dict[tuple[tuple[int, ...], ...], tuple[Sites, tuple[SetPlan, ...]]] = {}
 
     @cached_property
     def members(self) -> Ints:
@@ -210,6 +212,17 @@ class HiddenRows:
         problems = with_bases(wiring, sets.families, set_of, self.entries, end, weight)
         sites = make_sites(wiring, self.entries, self.begin, self.end, self.weight, ~fits)
         return Drawing(fits, problems, sets.program, sites)
+
+    def blocks(self, joined: tuple[tuple[int, ...], ...]) -> tuple[Sites, tuple[SetPlan, ...]]:
+        """The sub-problems for mean field, where some variables stand together; without trees."""
+        with self._lock:
+            if joined not in self._blocks:
+                every = np.ones(len(self.end), bool)
+                wiring = self.plans.wiring
+                sites = make_sites(wiring, self.entries, self.begin, self.end, self.weight, every)
+                plans = [plan_of(sites, p, joined) for p in range(len(sites.ptr) - 1)]
+                self._blocks[joined] = sites, tuple(plans)
+            return self._blocks[joined]
 
     def cut(self) -> list[slice]:
         """Sub-problems for units of about equal cost, as far as that is known without trees."""
@@ -290,6 +303,7 @@ class FamilyTables(NamedTuple):
     log_tables: NDArray[np.float64]  # (P,), and zeros behind, which families that are left out read
     rows: HiddenRows
     part: slice  # of the sub-problems
+    blocks: tuple[tuple[int, ...], ...] = ()  # variables that mean field keeps together
 
     @property
     def weight(self) -> NDArray[np.float64]:
