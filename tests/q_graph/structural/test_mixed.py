@@ -1,5 +1,7 @@
 """Structural EM of labels and numbers: expected statistics, J, and graphs that are found again."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from models.test_mixed_network import all_gaps, layout_of, random_t
@@ -11,6 +13,9 @@ from jensen.exceptions import DataError, DataWarning, JensenError
 from jensen.inference import completed_cells
 from jensen.inference.completed_cells import CellParameters, complete_cells, expected_moments
 from jensen.q_graph.structural import structural_em
+from jensen.q_graph.structural.mixed import IncompleteMixed
+from jensen.q_graph.structural.objective import Objective
+from jensen.q_graph.structural.reading import all_variables
 
 CARDS = {"K": 2, "L": 3}
 HERE = "K -> x; x -> y; L -> y; K -> L"
@@ -84,6 +89,29 @@ def test_drawn_completions_have_the_expected_statistics(monkeypatch):
     found = expected_moments(layout, completed, np.full(len(completed.weight), -1))
     for ours, theirs in zip(found, brute_force(layout, layout, theta, rows), strict=True):
         np.testing.assert_allclose(ours, theirs, atol=0.05 * np.abs(theirs).max())
+
+
+def test_at_one_network_j_bounds_the_evidence():
+    """Missing labels are summed out; the evidence of complete rows has a closed form."""
+    columns = rows_with_holes(12, 0.0, 1)
+    columns["a"][[2, 7]], columns["c"][5] = None, None
+    joined = np.zeros((5, 5), bool)
+    joined[[0, 0, 2, 3], [1, 3, 4, 4]] = True  # a -> b, a -> x, c -> y, x -> y
+    objective, how = Objective("bdeu-bge", 1.0), {"max_iter": 200, "tol": 1e-12}
+    rng, values = np.random.default_rng(0), []
+
+    def fitted(own, objective):
+        table = jn.Table(own, states={"a": ["n", "y"], "b": ["p", "q"], "c": ["0", "1", "2"]})
+        rows = IncompleteMixed.of(table, all_variables(table, {}), None, (None,) * 4)
+        return rows.fit(objective, joined, rng, **how).value
+
+    for first, second, third in product("ny", "ny", "012"):
+        full = {name: column.copy() for name, column in columns.items()}
+        full["a"][[2, 7]], full["c"][5] = [first, second], third
+        values.append(fitted(full, objective))
+    found = fitted(columns, objective._replace(at_map=True))
+    assert logsumexp(values) - 3.0 < found <= fitted(columns, objective) + 1e-9
+    assert fitted(columns, objective) <= logsumexp(values) + 1e-9
 
 
 def test_maps_draws_and_modes_are_no_ascents(monkeypatch):
