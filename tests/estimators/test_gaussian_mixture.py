@@ -684,3 +684,15 @@ def test_a_pruned_mixture_can_be_fitted_again(covariance):
     again = held.prune()
     np.testing.assert_allclose(again.start["means"], again.means_)
     assert np.isfinite(again.fit(x).free_energy_)
+
+
+@pytest.mark.parametrize("method", ["em", "vbem", "me"])
+def test_rows_that_show_nothing_change_no_bound(method):
+    x = np.random.default_rng(0).normal(size=(30, 2)) + np.repeat([[0.0], [4.0]], 15, axis=0)
+    empty = np.vstack([x, np.full((12, 2), np.nan)])
+    plain, more = (
+        jn.GaussianMixture(2, method=method, prior={}, random_state=0, tol=1e-13).fit(rows)
+        for rows in (x, empty)
+    )
+    assert more.free_energy_ == pytest.approx(plain.free_energy_, rel=1e-9)
+    np.testing.assert_allclose(np.sort(more.means_, 0), np.sort(plain.means_, 0), rtol=1e-4)

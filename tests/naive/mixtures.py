@@ -164,7 +164,6 @@ def _look_at_reals(constant, mean, precision, x):
 
 def find(log_weights, parts, values, weight, view, *, hard=False):
     """q(h) of all rows: exact, or (hard) the most probable h."""
-    weight = weight * ~np.isnan(values).all(1)  # a row that shows nothing tells nothing
     K = len(log_weights)
     potentials = [view(part.kind, part.theta) for part in parts]
     nodes, value, counts = np.zeros((len(values), K)), 0.0, np.zeros(K)

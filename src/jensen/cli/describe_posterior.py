@@ -138,7 +138,7 @@ def _disagreement(found: Any) -> str | None:
 
 COMPLETED = {
     "exact": "in all ways, each with its probability",
-    "map": "in all ways, at the mode of the parameters (no ascent)",
+    "map": "in all ways, at the mean of the parameters (no ascent)",
     "draw": "by ten draws each (no ascent)",
     "mode": "in the most probable way each (no ascent)",
 }

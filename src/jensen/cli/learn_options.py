@@ -129,9 +129,10 @@ STRUCTURE_OPTIONS = (
     _of_graph(
         "completion",
         "How rows with missing values are completed while graphs are searched: exact, in all ways; "
-        "map, in all ways at the mode of the parameters; draw, ten times at random; mode, in the "
-        "most probable way. Only with exact the objective never falls; the last two are quicker "
-        "with many values missing, but may end at a worse graph (default exact).",
+        "map, in all ways at the mean of the parameters; draw, ten times at random; mode, in the "
+        "most probable way, with numbers at their means. Only with exact the objective never "
+        "falls; the last two are quicker with many values missing, but may end at a worse graph "
+        "(default exact).",
         values=COMPLETIONS,
     ),
     _of_graph(

@@ -266,7 +266,8 @@ def mixture_problem(estimator: Any, rows: NumberRows, components: MixtureKind) -
         assert start is not None
         model = model.holding(start, fixed)
     content = (components.content, K, list(fixed), rows)
-    data = Data(model.encode(rows), StateRows(rows), content)
+    units = model.encode(rows, all_rows=choices.algorithm.seeks_mode)
+    data = Data(units, StateRows(rows), content)
     return Problem(model, data, choices, None if start is None else Start(start))
 
 

@@ -84,6 +84,12 @@ def mean_stats(eta: Regression) -> Regression:
     return at._replace(strength=at.strength - 0.5 * gram(inverse_root(lower)))
 
 
+def stats_at_mean(eta: Regression) -> Regression:
+    """Read t at the means of the coefficients and of λ."""
+    mean, shape, rate, _ = _posterior(eta)
+    return stats_at(mean, shape / rate, np.log(shape / rate))
+
+
 def mode_stats(eta: Regression) -> Regression:
     """At β = m and λ = count · W, the highest point in coefficients and precision."""
     refuse(~(eta.count > 0.0), NO_ROWS)

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.families.wishart import cholesky
+from jensen.inference.completions import N_DRAWS, Completion
 from jensen.inference.mixed_completions import put_labels
 from jensen.q_hidden.mixed.cells import (
     CellUnit,
@@ -79,14 +81,19 @@ def complete_cells(
     rows: MixedRows,
     was_set: tuple[int, ...],
     rng: np.random.Generator,
+    completion: Completion = "exact",
 ) -> CompletedCells:
-    """Complete rows, in all of which the same nodes were set."""
-    parts = list(_complete_labels(layout, names, theta, rows, was_set, rng))
+    """Complete rows, in all of which the same nodes were set.
+
+    By draws and modes missing numbers have values too, given the labels of the row, and no
+    covariance; the mode of the labels is that with these numbers integrated out.
+    """
+    parts = list(_complete_labels(layout, names, theta, rows, was_set, rng, completion))
     labels = np.concatenate([rows.codes[:0], *(part.codes for part in parts)])
     origin = np.concatenate([np.empty(0, np.int64), *(part.origin for part in parts)])
     weight = np.concatenate([np.empty(0), *(part.weight for part in parts)])
     full = MixedRows(labels, rows.values[origin], weight)
-    values, spreads = _complete_numbers(layout, names, theta, full, was_set)
+    values, spreads = _complete_numbers(layout, names, theta, full, was_set, rng, completion)
     lost = max((part.lost for part in parts), default=0.0)
     is_exact = all(part.is_exact for part in parts)
     return CompletedCells(labels, values, weight, origin, spreads, is_exact, lost)
@@ -129,20 +136,28 @@ def _complete_labels(
     rows: MixedRows,
     was_set: tuple[int, ...],
     rng: np.random.Generator,
+    completion: Completion,
 ) -> Iterator[_CompletedPart]:
-    """Rows that miss the same labels at a time."""
-    patterns, number = np.unique(rows.codes < 0, axis=0, return_inverse=True)
+    """Rows that miss the same labels at a time; by draws those apart that miss numbers."""
+    gaps = rows.codes < 0
+    if completion == "draw":
+        gaps = np.column_stack([gaps, np.isnan(rows.values).any(axis=1)])
+    patterns, number = np.unique(gaps, axis=0, return_inverse=True)
     everything = frozenset(range(len(layout.cards)))
     for k, pattern in enumerate(patterns):
         own = np.flatnonzero(number.ravel() == k)
         here = rows.take(own)
-        scope = tuple(np.flatnonzero(pattern).tolist())
-        if not scope:
+        if not pattern.any():
             yield _CompletedPart(here.codes, own, here.weight)
             continue
+        scope = tuple(np.flatnonzero(pattern[: rows.codes.shape[1]]).tolist())
         shapes = Shapes(layout, names)
-        if shapes.n_configs(scope) > MOST:
-            yield _drawn(shapes, theta, here, own, was_set, rng)
+        if completion == "mode":
+            yield _chosen(shapes, theta, here, own, was_set, 1, None)
+            continue
+        if completion == "draw" or shapes.n_configs(scope) > MOST:
+            n = N_DRAWS if completion == "draw" else DRAWS
+            yield _chosen(shapes, theta, here, own, was_set, n, rng)
             continue
         asked = Asked(everything, (scope,))
         for unit in encode_rows(shapes, here, was_set, asked):
@@ -181,24 +196,29 @@ def _listed(
     return _CompletedPart(codes, own[row[k]], weight, lost=max(lost, 0.0))
 
 
-def _drawn(
+def _chosen(
     shapes: Shapes,
     theta: CellParameters,
     rows: MixedRows,
     own: Ints,
     was_set: tuple[int, ...],
-    rng: np.random.Generator,
+    n: int,
+    rng: np.random.Generator | None,
 ) -> _CompletedPart:
-    """Draws of the labels of some rows."""
-    again = np.repeat(np.arange(len(own)), DRAWS)
+    """The labels of some rows: n draws each, or without random numbers the most probable ones."""
+    again = np.repeat(np.arange(len(own)), n)
     many = rows.take(again)
     codes = many.codes.copy()
     for unit in encode_rows(shapes, many, was_set, Asked(frozenset(range(len(shapes.names))))):
         log_tables, _ = fill_tables(MixedCells(*theta, shapes.kinds, unit))
         once = np.ones(len(unit.problems.set_of), np.int64)
-        _, at, states = run.drawn_states(log_tables, shapes.program, unit.problems, once, rng)
+        problems = shapes.program, unit.problems
+        if rng is None:
+            _, at, states = run.best_states(log_tables, *problems)
+        else:
+            _, at, states = run.drawn_states(log_tables, *problems, once, rng)
         put_labels(unit, at, states, codes)
-    return _CompletedPart(codes, own[again], many.weight / DRAWS, is_exact=False)
+    return _CompletedPart(codes, own[again], many.weight / n, is_exact=False)
 
 
 def _complete_numbers(
@@ -207,8 +227,13 @@ def _complete_numbers(
     theta: CellParameters,
     rows: MixedRows,
     was_set: tuple[int, ...],
+    rng: np.random.Generator,
+    completion: Completion,
 ) -> tuple[Array, tuple[Spread, ...]]:
-    """Means of the missing numbers of rows without missing labels, and their covariances."""
+    """Means of the missing numbers of rows without missing labels, and their covariances.
+
+    Or draws of them, or their means as if they were known; both without covariances.
+    """
     from jensen.kernels.cell_groups import describe_groups
 
     shapes, values, spreads = Shapes(layout, names), rows.values.copy(), list[Spread]()
@@ -226,8 +251,12 @@ def _complete_numbers(
             means, covariances = np.empty((n, 1, m)), np.empty((n, 1, m, m))
             describe_groups(kinds, groups, unit.values, theta.forms, work, means, covariances)
             row, places = unit.row[groups.row], np.array(kind.missing, np.int64)
+            if completion == "draw":
+                normals = rng.standard_normal((n, 1, m, 1))
+                means += (cholesky(covariances) @ normals)[..., 0]
             values[row[:, None], places] = means[:, 0]
-            spreads.append(Spread(places, row, covariances[:, 0]))
+            if completion == "exact":
+                spreads.append(Spread(places, row, covariances[:, 0]))
     return values, tuple(spreads)
 
 

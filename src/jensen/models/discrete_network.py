@@ -143,6 +143,10 @@ class DiscreteNetwork(Conjugate[Tables]):
         flat[self.wiring.fam_at[unit.target] : self.wiring.fam_at[unit.target + 1]] = 0.0
         return flat
 
+    def point(self, eta: Tables) -> Tables:
+        """Read t at the mean of θ."""
+        return Tables(np.log(self.families.tables.mean(eta.tables)))
+
     # --- from rows to a network ---
 
     def start(self, data: Data[NetworkRows], k: int, rng: np.random.Generator) -> Tables:

@@ -176,6 +176,10 @@ class RegressionNetwork(Conjugate[Regressions]):
             found.append(Regression(count, second[None], first[None], block[None]))
         return Regressions(tuple(found))
 
+    def point(self, eta: Regressions) -> Regressions:
+        """Read t at the means of coefficients and precisions."""
+        return Regressions(tuple(map(linear_regression.stats_at_mean, eta.regressions)))
+
     # --- from rows to a network ---
 
     def start(self, data: Data[NumberRows], k: int, rng: np.random.Generator) -> Regressions:

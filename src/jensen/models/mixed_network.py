@@ -168,6 +168,16 @@ class MixedRegressionNetwork(Conjugate[MixedParameters]):
         """Statistics from counts and moments."""
         return MixedParameters(found.counts, self.layout.stats_of(found.moments))
 
+    def point(self, eta: MixedParameters) -> MixedParameters:
+        """Read t at the means of tables, coefficients, precisions and rates."""
+        regressions = tuple(
+            gamma_at(-gamma.mean_stats(one).exposure[:, 0])
+            if isinstance(one, Gamma)
+            else linear_regression.stats_at_mean(one)
+            for one in eta.regressions
+        )
+        return MixedParameters(np.log(self.families.tables.mean(eta.tables)), regressions)
+
     # --- from rows to a network ---
 
     def start(self, data: Data[EncodedRows], k: int, rng: np.random.Generator) -> MixedParameters:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -139,21 +139,28 @@ class Mixture(StateModel[Mixed, MixtureUnit]):
         stats = start_stats(self.emission, self.n_states, data.rows.rows, near, rng)
         return Mixed(*add(self.prior, Mixed(*stats)))
 
-    def encode(self, rows: NumberRows) -> Units:
-        """Rows as units; within a unit rows that miss the same columns stand together."""
+    def encode(self, rows: NumberRows, *, all_rows: bool = True) -> Units:
+        """Rows as units; within a unit rows that miss the same columns stand together.
+
+        Parameters
+        ----------
+        all_rows
+            Whether rows that show nothing are kept in h. They integrate to one before any bound is
+            taken; a mode pays nothing for them, and its sweeps are the textbook's with them.
+        """
         return rows.units(
-            self._unit,
+            partial(self._unit, all_rows=all_rows),
             lambda: rows.read(UNIT_ROWS),
             total_weight=rows.total_weight,
             is_complete=self.n_states == 1 and not rows.has_gaps,
         )
 
-    def _unit(self, block: NumberBlock) -> MixtureUnit:
+    def _unit(self, block: NumberBlock, *, all_rows: bool = True) -> MixtureUnit:
         values, weight = block.values, block.weight
         missing = np.isnan(values)
         if missing.any():
             order = np.lexsort(missing.T)
             values, weight = values[order], weight[order]
-            # a row that shows nothing integrates to one before any bound is taken
-            weight = np.where(missing[order].all(1), 0.0, weight)
+            if not all_rows:
+                weight = np.where(missing[order].all(1), 0.0, weight)
         return MixtureUnit(self.emission.encode(values), weight)

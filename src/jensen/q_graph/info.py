@@ -92,10 +92,11 @@ class StructuralInfo(StructureInfo):
     completion
         "exact", "map", "draw" or "mode": how rows were completed for the searches.
     ascends
-        Whether J can only rise. Draws and modes are no ascents.
+        Whether J can only rise: with "exact" alone.
     statistics
-        What the searches read: "exact", or "drawn to search, exact to decide" where a row has too
-        many completions. Either way a search leaves out those below a probability of 1e-6; J, which
+        What the searches read: "exact", or "drawn to search, exact to decide" where draws were
+        chosen or a row has too many completions; "completed at modes to search, exact to decide"
+        where that was chosen. Searches leave out completions below a probability of 1e-6; J, which
         decides, leaves out none.
     is_bound
         Whether `score` bounds log p(observed, graph) from below.

@@ -132,10 +132,9 @@ def learn_structure(
     completion
         For "structural-em": how rows are completed for the search. "exact" (default): in all ways;
         where these are too many they are drawn, but a graph is taken only if the exact objective
-        does not fall. "map": in all ways at the mode of the parameters, as in Friedman's Bayesian
+        does not fall. "map": in all ways at the mean of the parameters, as in Friedman's Bayesian
         structural EM, for scores with a prior. "draw": ten draws a row; "mode": the most probable
-        way. The last three are no ascents, and are for labels: the expected moments of numbers
-        are always exact.
+        labels, and numbers at their means given these. The last three are no ascents.
     missing_indicators
         Add a variable "X missing" for every column X with holes. It may depend on all others, and
         no other variable on it: for values that are not missing at random. It is a label; in a

@@ -104,7 +104,8 @@ def drawn(potentials: GaussianCells, rng: np.random.Generator) -> tuple[Array, A
 
     The n rows of a pattern are known by S = Σ z_s z_sᵀ = Rᵀ R alone, and so is what is drawn: with
     noise ε of covariance C in each row, Σ z_s εᵀ is Rᵀ A, where the rows of A are drawn from C, and
-    Σ ε εᵀ is Aᵀ A plus a Wishart matrix of n - len(A) degrees of freedom.
+    Σ ε εᵀ is Aᵀ A plus a Wishart matrix of n - len(A) degrees of freedom. Where the weight w of the
+    pattern is no whole number, n is near it, and C is scaled by w / n.
     """
     quadratic = potentials.quadratic
     values, moments = np.empty(len(potentials.patterns)), np.zeros_like(quadratic)
@@ -114,16 +115,28 @@ def drawn(potentials: GaussianCells, rng: np.random.Generator) -> tuple[Array, A
         own[np.ix_(seen, seen)] = root.T @ root
         if len(missing):
             gain, spread, _ = conditional(quadratic, missing, seen)
-            lower = cholesky(spread)
+            n = max(round(pattern.weight), len(root))
+            lower = cholesky(spread) * np.sqrt(pattern.weight / n)
             noise = rng.standard_normal((len(root), len(missing))) @ lower.T
             filled = root @ gain.T + noise
             cross = filled.T @ root
             own[np.ix_(missing, seen)], own[np.ix_(seen, missing)] = cross, cross.T
-            left = round(pattern.weight) - len(root)
-            own[np.ix_(missing, missing)] = filled.T @ filled + _scatter(lower, left, rng)
+            more = _scatter(lower, n - len(root), rng)
+            own[np.ix_(missing, missing)] = filled.T @ filled + more
         values[k] = pattern.weight * potentials.constant - 0.5 * np.sum(own * quadratic)
         moments += own
     return values, moments
+
+
+def at_means(potentials: GaussianCells) -> Array:
+    """Σ z zᵀ of all rows, as if what is missing were known to be at its conditional mean."""
+    moments = np.zeros_like(potentials.quadratic)
+    for missing, seen, root, _ in potentials.patterns:
+        rows = np.zeros((len(root), len(moments)))
+        rows[:, seen] = root
+        rows[:, missing] = root @ conditional(potentials.quadratic, missing, seen)[0].T
+        moments += rows.T @ rows
+    return moments
 
 
 def _scatter(lower: Array, n: int, rng: np.random.Generator) -> Array:

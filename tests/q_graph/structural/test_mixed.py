@@ -1,5 +1,7 @@
 """Structural EM of labels and numbers: expected statistics, J, and graphs that are found again."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from models.test_mixed_network import all_gaps, layout_of, random_t
@@ -10,17 +12,27 @@ import jensen as jn
 from jensen.exceptions import DataError, DataWarning, JensenError
 from jensen.inference import completed_cells
 from jensen.inference.completed_cells import CellParameters, complete_cells, expected_moments
+from jensen.q_graph.structural import structural_em
+from jensen.q_graph.structural.mixed import IncompleteMixed
+from jensen.q_graph.structural.objective import Objective
+from jensen.q_graph.structural.reading import all_variables
 
 CARDS = {"K": 2, "L": 3}
 HERE = "K -> x; x -> y; L -> y; K -> L"
 OTHERS = ["L -> K; L -> x; K -> y", "K -> x; L -> x; K -> y; L -> y; y -> x", "x -> y; K; L"]
 
 
-def brute_force(layout, other, theta, rows):
-    """Counts and moments of another graph under q(h), by enumeration; no cell is left out."""
+def brute_force(layout, other, theta, rows, *, best=False):
+    """Counts and moments of another graph under q(h), by enumeration; no cell is left out.
+
+    Or by the most probable labels of each row, with numbers at their means given these.
+    """
     counts, moments = np.zeros(int(other.wiring.fam_at[-1])), np.zeros(other.form_at[-1])
     for codes, values, weight in zip(*rows, strict=True):
         found, _ = naive.row_problem(layout, *theta, codes, values, drop=False)
+        if best:
+            states, value, second = max(found, key=lambda one: one[1])
+            found = [(states, value, np.outer(second[0], second[0]))]
         log_z = logsumexp([value for _, value, _ in found])
         for states, value, second in found:
             share = weight * np.exp(value - log_z)
@@ -50,6 +62,67 @@ def test_expected_statistics_of_any_graph_equal_brute_force(graph):
     found = expected_moments(other, completed, np.full(len(completed.weight), -1))
     for ours, theirs in zip(found, brute_force(layout, other, theta, rows), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)  # completions cut at 1e-7
+
+
+def test_the_most_probable_completion_equals_brute_force():
+    rng = np.random.default_rng(0)
+    dag, layout = layout_of(HERE, CARDS)
+    theta = CellParameters(*random_t(layout, rng, is_mean=False))
+    rows = all_gaps(layout, rng)
+    completed = complete_cells(layout, dag.nodes, theta, rows, (), rng, "mode")
+    assert not completed.is_exact
+    _, other = layout_of(OTHERS[0], CARDS)
+    found = expected_moments(other, completed, np.full(len(completed.weight), -1))
+    wanted = brute_force(layout, other, theta, rows, best=True)
+    for ours, theirs in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9)
+
+
+def test_drawn_completions_have_the_expected_statistics(monkeypatch):
+    monkeypatch.setattr(completed_cells, "N_DRAWS", 4000)
+    rng = np.random.default_rng(0)
+    dag, layout = layout_of(HERE, CARDS)
+    theta = CellParameters(*random_t(layout, rng, is_mean=False))
+    rows = all_gaps(layout, rng)
+    completed = complete_cells(layout, dag.nodes, theta, rows, (), rng, "draw")
+    assert (completed.is_exact, completed.spreads) == (False, ())
+    found = expected_moments(layout, completed, np.full(len(completed.weight), -1))
+    for ours, theirs in zip(found, brute_force(layout, layout, theta, rows), strict=True):
+        np.testing.assert_allclose(ours, theirs, atol=0.05 * np.abs(theirs).max())
+
+
+def test_at_one_network_j_bounds_the_evidence():
+    """Missing labels are summed out; the evidence of complete rows has a closed form."""
+    columns = rows_with_holes(12, 0.0, 1)
+    columns["a"][[2, 7]], columns["c"][5] = None, None
+    joined = np.zeros((5, 5), bool)
+    joined[[0, 0, 2, 3], [1, 3, 4, 4]] = True  # a -> b, a -> x, c -> y, x -> y
+    objective, how = Objective("bdeu-bge", 1.0), {"max_iter": 200, "tol": 1e-12}
+    rng, values = np.random.default_rng(0), []
+
+    def fitted(own, objective):
+        table = jn.Table(own, states={"a": ["n", "y"], "b": ["p", "q"], "c": ["0", "1", "2"]})
+        rows = IncompleteMixed.of(table, all_variables(table, {}), None, (None,) * 4)
+        return rows.fit(objective, joined, rng, **how).value
+
+    for first, second, third in product("ny", "ny", "012"):
+        full = {name: column.copy() for name, column in columns.items()}
+        full["a"][[2, 7]], full["c"][5] = [first, second], third
+        values.append(fitted(full, objective))
+    found = fitted(columns, objective._replace(at_map=True))
+    assert logsumexp(values) - 3.0 < found <= fitted(columns, objective) + 1e-9
+    assert fitted(columns, objective) <= logsumexp(values) + 1e-9
+
+
+def test_maps_draws_and_modes_are_no_ascents(monkeypatch):
+    monkeypatch.setattr(structural_em, "CHEAP", 0)  # few restarts
+    table = rows_with_holes(80, 0.2, 4)
+    exact = jn.learn_structure(table, random_state=0).info
+    for completion in ("map", "draw", "mode"):
+        info = jn.learn_structure(table, completion=completion, random_state=0).info
+        assert (info.completion, info.ascends, info.is_bound) == (completion, False, True)
+        assert (info.statistics == "exact") == (completion == "map")
+        assert exact.score - 3.0 < info.score <= exact.score + 1e-6
 
 
 def test_draws_stand_for_rows_with_too_many_completions(monkeypatch):
@@ -145,7 +218,7 @@ def test_rows_in_which_a_variable_was_set():
 @pytest.mark.parametrize(
     ("choices", "text"),
     [
-        ({"completion": "draw"}, "completion='draw' is for rows of labels"),
+        ({"completion": "map", "score": "bic"}, "completion='map' .* use score='bdeu-bge'"),
         ({"score": "k2"}, "there is no score 'k2' of labels and numbers together"),
         ({"required": [("x", "a")]}, "the edge x -> a leads from a number to a label"),
         ({"hidden": {"a": 2}}, "'a' is declared hidden, but is a column"),

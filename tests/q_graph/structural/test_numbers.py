@@ -9,16 +9,19 @@ from naive import expected as naive
 from naive import gaussian_networks, structures
 from naive import graphs as naive_graphs
 from naive.search import random_graph
+from scipy.special import logsumexp
 
 import jensen as jn
+from jensen.data.number_rows import NumberRows
 from jensen.exceptions import DataError, DataWarning, JensenError
-from jensen.families import inner, kl, linear_regression
+from jensen.families import inner, kl, linear_regression, log_evidence
 from jensen.graphs import DAG
 from jensen.inference.gaussian_joint import joint
-from jensen.models.gaussian_network import Regressions
+from jensen.models.gaussian_network import Regressions, encode
 from jensen.q_graph import methods
 from jensen.q_graph.classes.graph import are_equivalent
 from jensen.q_graph.constraints import read_constraints
+from jensen.q_graph.structural import structural_em
 from jensen.q_graph.structural.numbers import IncompleteNumbers
 from jensen.q_graph.structural.objective import Objective
 from jensen.q_graph.structural.reading import with_indicators
@@ -155,6 +158,95 @@ def test_the_bound_is_that_of_a_network_with_this_graph():
         assert dag.info.is_bound == (score == "bge")
         assert (dag.info.statistics, dag.info.ascends) == ("exact", True)
         assert np.diff(dag.info.trace).min(initial=0.0) >= -1e-9 * 1e3
+
+
+# --- q(h) at one network, draws and modes ---
+
+
+def test_at_one_network_j_bounds_the_evidence():
+    """Two holes are integrated numerically under BGe, in closed form at each of their values."""
+    data, joined = incomplete(2, 5, 2, 0.0)
+    values = data.rows.values() - data.shift
+    holes = [(0, 1), (3, 0)]
+    gaps = np.where(np.isin(np.arange(10), [1, 6]).reshape(5, 2), np.nan, data.rows.values())
+    data = replace(
+        data, **{"rows": (rows := NumberRows.of(gaps)), "units": encode(rows, data.shift)}
+    )
+    found = fitted(data, BGE._replace(at_map=True), joined, sweeps=100)
+    model, rows = found.model, np.column_stack([np.ones(5), values])
+    u = np.linspace(-8.0, 8.0, 49)
+    grid, step = np.sinh(u), np.cosh(u) * (u[1] - u[0])
+    family, prior = model.families.regressions, model.prior.regressions
+    logs = np.empty((len(u), len(u)))
+    for i, a in enumerate(grid):
+        for j, b in enumerate(grid):
+            for (row, column), value in zip(holes, (a, b), strict=True):
+                rows[row, column + 1] = value
+            logs[i, j] = log_evidence(family, prior, model.stats_of(rows.T @ rows).regressions)
+    evidence = logsumexp(logs + np.log(np.outer(step, step))) - 5.0 * math.log(2.0 * math.pi)
+    vb = fitted(data, BGE, joined, sweeps=100)
+    assert evidence - 1.0 < found.value <= vb.value + 1e-9 <= evidence + 1e-6
+
+
+def test_at_one_network_moments_are_those_of_posterior_means():
+    data, joined = incomplete(0, 40, 4)
+    found = fitted(data, BGE._replace(at_map=True), joined)
+    model = joint(found.model.finish(found.state, is_posterior=True))
+    rows = data.rows.values() - data.shift
+    wanted = naive.moments(model.mean - data.shift, model.covariance, rows, np.ones(40))
+    np.testing.assert_allclose(data.smoothed(found), wanted[None], rtol=1e-10, atol=1e-12)
+
+
+def test_modes_are_rows_filled_in_at_conditional_means():
+    weights = np.random.default_rng(1).uniform(0.5, 2.0, 40)
+    data, joined = incomplete(0, 40, 4, weights=weights)
+    found = fitted(data, bic(weights.sum()), joined)
+    model = joint(found.model.finish(found.state, is_posterior=False))
+    rows = data.rows.values() - data.shift
+    for row in rows:
+        gone, seen = np.isnan(row), ~np.isnan(row)
+        slopes = np.linalg.solve(
+            model.covariance[np.ix_(seen, seen)], model.covariance[np.ix_(seen, gone)]
+        )
+        mean = model.mean - data.shift
+        row[gone] = mean[gone] + (row[seen] - mean[seen]) @ slopes
+    z = np.column_stack([np.ones(40), rows])
+    completed = data.complete(found, "mode", np.random.default_rng(0))
+    np.testing.assert_allclose(completed.squares[0], z.T @ (z * weights[:, None]), rtol=1e-9)
+    assert not completed.is_exact
+
+
+@pytest.mark.parametrize("least", [0.1, 1.0])
+def test_draws_have_the_expected_moments_whatever_rows_weigh(least):
+    weights = np.random.default_rng(1).uniform(least, 2.0 * least, 12)
+    data, joined = incomplete(0, 12, 3, weights=weights)
+    found, rng = fitted(data, BGE, joined), np.random.default_rng(0)
+    drawn = [data.complete(found, "draw", rng) for _ in range(300)]
+    assert not any(each.is_exact for each in drawn)
+    squares = np.array([each.squares for each in drawn])
+    error = squares.std(0) / np.sqrt(300.0)
+    away = np.abs(squares.mean(0) - data.complete(found, "exact", rng).squares)
+    assert np.all(away <= 5.0 * error + 1e-12)
+
+
+def test_maps_draws_and_modes_are_no_ascents(monkeypatch):
+    monkeypatch.setattr(structural_em, "CHEAP", 0)  # few restarts
+    values, _ = numbers(7, 80, 3, 0.2)
+    for score in ("bge", "bic"):
+        exact = jn.learn_structure(table_of(values), score=score, random_state=0).info
+        for completion, statistics in (
+            ("map", "exact"),
+            ("draw", "drawn to search, exact to decide"),
+            ("mode", "completed at modes to search, exact to decide"),
+        ):
+            if (score, completion) == ("bic", "map"):
+                continue  # refused below
+            info = jn.learn_structure(
+                table_of(values), score=score, completion=completion, random_state=0
+            ).info
+            assert (info.completion, info.statistics) == (completion, statistics)
+            assert (info.ascends, info.is_bound) == (False, score == "bge")
+            assert exact.score - 1.0 < info.score <= exact.score + 1e-6
 
 
 # --- climbing ---
@@ -344,8 +436,7 @@ def test_constant_columns_stay_alone():
 @pytest.mark.parametrize(
     ("choices", "message"),
     [
-        ({"completion": "draw"}, "^completion='draw' is for rows of labels: the expected moments"),
-        ({"completion": "mode"}, "^completion='mode' is for rows of labels"),
+        ({"completion": "map", "score": "bic"}, "^completion='map' .* use score='bge'"),
         ({"score": "bdeu"}, "^there is no score 'bdeu' of continuous columns"),
         ({"score": "bic", "scale": 1.0}, "^bic has no scale: only bge and bdeu-bge have one"),
         ({"equivalent_sample_size": 2.0}, "^bge has no equivalent_sample_size"),

@@ -323,6 +323,8 @@ def test_draws_and_modes_are_no_ascents(asia):
         info = jn.learn_structure(asia, score="bic", completion=completion, random_state=0).info
         assert not info.ascends
         assert info.completion == completion
+        how = {"draw": "drawn", "mode": "completed at modes"}[completion]
+        assert info.statistics == f"{how} to search, exact to decide"
         assert info.score <= exact + 1e-6
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen import q_hidden, q_theta
+from jensen import q_theta
 from jensen.data import Table, Variable
 from jensen.data.encode import Column, smallest_code_type
 from jensen.exceptions import DataError, JensenError
@@ -290,12 +290,7 @@ class AugmentedNumbers(NamedTuple):
 
     def draw(self, joined: Flags, missing: Array, rng: np.random.Generator) -> Array:
         """See `AugmentedRows`."""
-        model, t = self._parameters(joined, missing, rng)
-        at, found = model.potentials(t), np.zeros_like(self._squares(missing))
-        for unit in self.data.units.each():
-            hidden = q_hidden.draw_of(at(unit), None, rng)
-            found[self.data.sets.index(unit.target)] += hidden.moments
-        return found.ravel()
+        return self.data.drawn(*self._parameters(joined, missing, rng), rng).ravel()
 
     def network(self, joined: Flags, missing: Array, rng: np.random.Generator) -> GaussianNetwork:
         """See `AugmentedRows`; constant columns are left out."""

@@ -235,8 +235,8 @@ def _objective(
     at_map = choices.completion == "map"
     if at_map and spec.penalty is not None:
         raise JensenError(
-            f"{option('completion', 'map')} completes rows at the mode of a posterior, so it needs "
-            f"a score with a prior of the parameters: use {option('score', 'bdeu')}"
+            f"{option('completion', 'map')} completes rows at the mean of a posterior, so it needs "
+            f"a score with a prior of the parameters: use {option('score', data.first.score)}"
         )
     return Objective(score, amount, prior, at_map), rules
 
@@ -308,7 +308,10 @@ def _info(learned: LearnedStructure, seconds: float, notes: tuple[str, ...]) -> 
     task, choices, found, interrupted = learned
     climbs, objective, units = found.climbs, task.objective, task.rows.log_jacobian
     best = climbs.get("all rows") or max(climbs.values(), key=lambda one: one.best.value)
-    is_exact = all(climb.is_exact for climb in climbs.values())
+    statistics = "exact"
+    if not all(climb.is_exact for climb in climbs.values()):
+        how = "completed at modes" if choices.completion == "mode" else "drawn"
+        statistics = f"{how} to search, exact to decide"
     return StructuralInfo(
         choices.method,
         objective.score,
@@ -323,7 +326,7 @@ def _info(learned: LearnedStructure, seconds: float, notes: tuple[str, ...]) -> 
         notes=notes,
         completion=choices.completion,
         ascends=choices.completion == "exact",
-        statistics="exact" if is_exact else "drawn to search, exact to decide",
+        statistics=statistics,
         is_bound=not objective.is_likelihood,
         starts={name: climb.best.value + units for name, climb in climbs.items()},
         expected=task.rows.smoothed(found.best),

@@ -88,7 +88,7 @@ class IncompleteMixed:
     summary: ColumnSummary
     targets: Ints | None = None
 
-    may_draw: ClassVar[bool] = False  # completions are listed, or drawn where they are too many
+    may_draw: ClassVar[bool] = False  # a climb by draws takes as long
 
     @classmethod
     def of(
@@ -218,9 +218,7 @@ class IncompleteMixed:
         if isinstance(start, np.random.Generator):
             start = self._starts(model).statistics(next(iter(units.each())).stats, start)
         eta = MixedParameters(*add(model.prior, model.stats_of(start)))
-        algorithm = objective.algorithm
-        state = free_energy.state_at(model, units, algorithm, eta)
-        found = free_energy.fit(model, units, algorithm, state, max_iter=max_iter, tol=tol)
+        found = objective.fit(model, units, eta, max_iter=max_iter, tol=tol)
         trace = found.trace + objective.of_graph(joined, _n_parameters(model.layout))
         return FittedGraph(joined, model, units, found.state, trace.tolist())
 
@@ -275,7 +273,7 @@ class IncompleteMixed:
         self, fitted: FittedGraph, completion: Completion, rng: np.random.Generator
     ) -> CompletedCells:
         """The completions of all rows at the parameters of a graph."""
-        assert completion == "exact", "completions of labels and numbers are listed"
+        assert completion != "map", "at the mean rows are completed in all ways"
         model, t = fitted.model, fitted.state.t
         names, parts, offsets = model.graph.nodes, [], []
         for was_set, own, rows in self._rows(model.layout, names):
@@ -285,7 +283,7 @@ class IncompleteMixed:
                     at = model.layout.wiring.fam_at[model.layout.place[v] :]
                     tables[at[0] : at[1]] = 0.0
             theta = CellParameters(tables, model.layout.forms_of(t.regressions))
-            parts.append(complete_cells(model.layout, names, theta, rows, was_set, rng))
+            parts.append(complete_cells(model.layout, names, theta, rows, was_set, rng, completion))
             offsets.append(own)
         return joined(parts, offsets)
 

@@ -6,7 +6,7 @@ the same for all graphs (`log_jacobian`), so searches and comparisons leave it o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -23,6 +23,7 @@ from jensen.data.statistics import Coordinates, Moments, spread
 from jensen.exceptions import DataError, UnboundedError
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.graphs import DAG
+from jensen.inference.completions import N_DRAWS
 from jensen.models.gaussian_network import (
     PatternUnit,
     RegressionNetwork,
@@ -33,7 +34,8 @@ from jensen.models.gaussian_network import (
 from jensen.q_graph.method_choices import Completion
 from jensen.q_graph.structural.node_averages import NodeAverages
 from jensen.q_graph.structural.objective import FittedGraph, Flags, Objective
-from jensen.q_hidden import exact
+from jensen.q_hidden import GaussianCells, draw, exact
+from jensen.q_hidden.gaussian_cells import at_means
 from jensen.scores.gaussian import PenalisedGaussian, make_bge
 from jensen.scores.gaussian_scorer import GaussianScorer
 from jensen.scores.graph_priors import with_prior
@@ -73,7 +75,7 @@ class IncompleteNumbers:
     units: Units
 
     hidden: ClassVar[tuple[int, ...]] = ()
-    may_draw: ClassVar[bool] = False  # exact moments are had at once
+    may_draw: ClassVar[bool] = False  # a climb by exact moments is as quick
 
     @classmethod
     def of(
@@ -163,15 +165,12 @@ class IncompleteNumbers:
         stats = model.blank
         for target, own in zip(self.sets, squares, strict=True):
             stats = add(stats, model.stats_of(own, target))
-        algorithm, eta = objective.algorithm, Regressions(*add(model.prior, stats))
+        eta = Regressions(*add(model.prior, stats))
         if objective.is_likelihood and len(self.sets) == 1 and self.sets[0] >= 0:
             name = model.names[self.sets[0]]
             raise DataError(f"{name!r} was set in every row, so none is left to score it by")
         with _naming_collapse(model, is_possible=objective.is_likelihood) as watch:
-            state = free_energy.state_at(model, self.units, algorithm, eta)
-            found = free_energy.fit(
-                model, self.units, algorithm, state, max_iter=max_iter, tol=tol, watch=watch
-            )
+            found = objective.fit(model, self.units, eta, max_iter=max_iter, tol=tol, watch=watch)
         n_parameters = float(joined.sum()) + 2.0 * len(self.varying)
         trace = found.trace + objective.of_graph(joined, n_parameters)
         return FittedGraph(joined, model, self.units, found.state, trace.tolist())
@@ -185,12 +184,16 @@ class IncompleteNumbers:
 
     def smoothed(self, fitted: FittedGraph) -> Array:
         """Expected statistics as they are: they have no zeros at which EM would stay."""
+        return self._squares(fitted, lambda cells: exact(cells, None, None).moments)
+
+    def _squares(self, fitted: FittedGraph, solve: Callable[[GaussianCells], Array]) -> Array:
+        """What some solution of the missing cells says of each set of rows."""
         at = fitted.model.potentials(fitted.state.t)
 
         def visit(number: int, unit: PatternUnit, kept: None) -> tuple[Array, None]:
-            return exact(at(unit), None, None).moments, None
+            return solve(at(unit)), None
 
-        found = np.zeros((len(self.sets), *2 * (len(self.varying) + 1,)))
+        found = self._blank()
         for target, group in groupby(self.units.each(), key=lambda unit: unit.target):
             units = Units(tuple(group), self.total_weight, self.units.is_complete)
             found[self.sets.index(target)] = units.sum(visit)[0]
@@ -199,9 +202,23 @@ class IncompleteNumbers:
     def complete(
         self, fitted: FittedGraph, completion: Completion, rng: np.random.Generator
     ) -> ExpectedSquares:
-        """Σ E[z zᵀ] at the regressions of a graph, exact whatever is missing."""
-        assert completion == "exact", "numbers are never drawn"
+        """Σ E[z zᵀ] at the regressions of a graph, exact unless draws or modes are asked for."""
+        if completion == "draw":
+            each = [self.drawn(fitted.model, fitted.state.t, rng) for _ in range(N_DRAWS)]
+            return ExpectedSquares(np.mean(each, 0), self.total_weight, is_exact=False)
+        if completion == "mode":
+            return ExpectedSquares(self._squares(fitted, at_means), self.total_weight, False)
         return ExpectedSquares(self.smoothed(fitted), self.total_weight)
+
+    def drawn(self, model: RegressionNetwork, t: Regressions, rng: np.random.Generator) -> Array:
+        """Σ z zᵀ of each set of rows, with one draw of everything that is missing."""
+        at, found = model.potentials(t), self._blank()
+        for unit in self.units.each():
+            found[self.sets.index(unit.target)] += draw(at(unit), None, rng).moments
+        return found
+
+    def _blank(self) -> Array:
+        return np.zeros((len(self.sets), *2 * (len(self.varying) + 1,)))
 
     def statistics(self, completed: ExpectedSquares, joined: Flags) -> Array:
         """The expected statistics, in which every graph finds its own."""

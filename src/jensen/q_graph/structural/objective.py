@@ -5,11 +5,15 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.free_energy import EM, VBEM, Algorithm, AnyState
+from jensen import free_energy, q_hidden
+from jensen.data.blocks import Units
+from jensen.families import inner, log_evidence
+from jensen.free_energy import EM, VBEM, Algorithm, AnyFit, AnyState, Fit, State, Theta, Watch
 from jensen.q_graph.method_choices import Completion
 from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.registry import SPECS
 from jensen.scores.scorer import Scorer
+from jensen.support.fields import add, zip_fields
 
 Flags = NDArray[np.bool_]
 
@@ -37,6 +41,24 @@ class Objective(NamedTuple):
         """The loop that fits the parameters of a graph."""
         return EM if self.is_likelihood else VBEM
 
+    def fit(
+        self,
+        model: Any,
+        units: Units,
+        eta: Any,
+        *,
+        max_iter: int,
+        tol: float,
+        watch: Watch = lambda state, trace: False,
+    ) -> AnyFit:
+        """Fit the parameters of a graph, without what the graph itself adds to J."""
+        if self.at_map:
+            return _fit_at_point(model, units, eta, max_iter, tol)
+        state = free_energy.state_at(model, units, self.algorithm, eta)
+        return free_energy.fit(
+            model, units, self.algorithm, state, max_iter=max_iter, tol=tol, watch=watch
+        )
+
     def for_weight(self, weight: float) -> "Objective":
         """The same for rows of another weight, on which a penalty depends."""
         penalty = SPECS[self.score].penalty
@@ -49,6 +71,29 @@ class Objective(NamedTuple):
             families = enumerate(np.flatnonzero(column).tolist() for column in joined.T)
             total += sum(self.prior.of_family(v, parents) for v, parents in families)
         return total
+
+
+def _fit_at_point(model: Any, units: Units, eta: Any, max_iter: int, tol: float) -> AnyFit:
+    """Sweeps with q(h) = p(h | x, θ) at the mean of θ, which is a mode in other coordinates.
+
+    These are log π of tables, and √λ β and log λ of regressions. The value is log p(expected
+    statistics) + H[q(h)], as Friedman's Bayesian structural EM scores a graph: that of Cheeseman
+    and Stutz. It bounds the log evidence, but need not rise.
+    """
+    trace = [-np.inf]
+    while True:
+        t = model.point(eta)
+        sums, memory = free_energy.expect(model, units, q_hidden.exact, t)
+        parts = zip(model.families, model.prior, sums.stats, strict=True)
+        value = sum(log_evidence(*part) for part in parts) + sums.value - inner(sums.stats, t)
+        trace.append(value)
+        n_sweeps = len(trace) - 2
+        is_still = abs(trace[-1] - trace[-2]) < tol * (abs(value) + units.total_weight)
+        if is_still or n_sweeps == max_iter:
+            theta = Theta(eta, t, zip_fields(lambda _: None, model.families))
+            state = State(theta, sums.stats, memory, value, True, n_sweeps)
+            return Fit(state, np.array(trace[1:]), converged=is_still)
+        eta = type(eta)(*add(model.prior, sums.stats))
 
 
 class FittedGraph(NamedTuple):
@@ -125,7 +170,7 @@ class StructuralRows(Protocol):
 
     @property
     def may_draw(self) -> bool:
-        """Whether completions can be drawn."""
+        """Whether one of the starts is a graph that draws lead to."""
 
     @property
     def first(self) -> Objective:

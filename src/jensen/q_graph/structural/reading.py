@@ -88,17 +88,8 @@ def read_mixed(
     rows: Table, targets: Ints | None, choices: StructuralChoices
 ) -> tuple[StructuralRows, tuple[str, ...]]:
     """Rows of labels and numbers, and the names of the indicators of missing values."""
-    _require_exact(choices, "numbers are integrated out exactly")
     rows, variables, targets, indicators = _with_all(rows, targets, choices)
     return IncompleteMixed.of(rows, variables, targets, choices.prior_parts), indicators
-
-
-def _require_exact(choices: StructuralChoices, why: str) -> None:
-    """Refuse draws and modes where exact statistics are to be had."""
-    if choices.completion != "exact":
-        raise JensenError(
-            f"completion={choices.completion!r} is for rows of labels: {why}, so leave it out"
-        )
 
 
 def read_labels(
@@ -132,7 +123,6 @@ def read_numbers(
     rows: Table, targets: Ints | None, choices: StructuralChoices
 ) -> tuple[StructuralRows, tuple[str, ...]]:
     """Rows of numbers, and the names of the indicators of missing values."""
-    _require_exact(choices, "the expected moments of numbers are exact at no cost")
     indicators = tuple[str, ...]()
     if choices.missing_indicators:
         rows, _, targets, indicators = _with_all(rows, targets, choices)

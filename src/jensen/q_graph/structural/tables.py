@@ -8,12 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen import free_energy, q_hidden
 from jensen.data import Table, Variable
-from jensen.data.blocks import Units
 from jensen.data.encode import Column
-from jensen.families import inner, log_evidence
-from jensen.free_energy import Fit, State
+from jensen.free_energy import State
 from jensen.graphs import DAG
 from jensen.graphs.indexed_graph import wire
 from jensen.inference.completions import (
@@ -107,7 +104,7 @@ class IncompleteTables(NamedTuple):
 
     @property
     def may_draw(self) -> bool:
-        """Completions can be drawn."""
+        """Draws lead to graphs that other starts miss."""
         return True
 
     @property
@@ -124,13 +121,7 @@ class IncompleteTables(NamedTuple):
         if isinstance(start, np.random.Generator):
             counts = random_counts(model.wiring, encoded, self.hidden, start)
         eta = Tables(counts if prior is None else prior + counts)
-        if objective.at_map:
-            found = _fit_at_map(model, units, eta, max_iter, tol)
-        else:
-            state = free_energy.state_at(model, units, objective.algorithm, eta)
-            found = free_energy.fit(
-                model, units, objective.algorithm, state, max_iter=max_iter, tol=tol
-            )
+        found = objective.fit(model, units, eta, max_iter=max_iter, tol=tol)
         n_parameters = np.sum(np.diff(model.wiring.fam_at) * (1.0 - 1.0 / self.cards))
         trace = found.trace + objective.of_graph(joined, float(n_parameters))
         return FittedGraph(joined, model, encoded.hidden, found.state, trace.tolist())
@@ -169,7 +160,7 @@ class IncompleteTables(NamedTuple):
                 here = tables.copy()
                 here[at[group.target] : at[group.target + 1]] = 0.0
             log_tables.append(here)
-        assert completion != "map", "at a mode rows are completed in all ways"
+        assert completion != "map", "at the mean rows are completed in all ways"
         return complete_rows(self.variables, self.coded, fitted.data, log_tables, completion, rng)
 
     def statistics(self, completed: Completions, joined: Flags) -> Array:
@@ -189,30 +180,6 @@ class IncompleteTables(NamedTuple):
         """Node-average likelihoods: a family counts the rows in which it is known."""
         rows = known_cells(self.variables, self.coded)
         return CompletedScorer(rows, "bic", penalty, is_average=True)
-
-
-def _fit_at_map(
-    model: DiscreteNetwork, units: Units, eta: Tables, max_iter: int, tol: float
-) -> Fit[Tables, Tables]:
-    """Sweeps with q(h) = p(h | x, θ) at the mode of θ in softmax coordinates, which is the mean.
-
-    The value is log p(expected counts) + H[q(h)], as Friedman's Bayesian structural EM scores a
-    graph: that of Cheeseman and Stutz. It bounds the log evidence, but need not rise.
-    """
-    family, trace = model.families.tables, [-np.inf]
-    while True:
-        t = Tables(np.log(family.mean(eta.tables)))
-        sums, memory = free_energy.expect(model, units, q_hidden.exact, t)
-        entropy = sums.value - inner(sums.stats.tables, t.tables)
-        value = log_evidence(family, model.prior.tables, sums.stats.tables) + entropy
-        theta = free_energy.Theta(eta, t, Tables(None))
-        trace.append(value)
-        n_sweeps = len(trace) - 2
-        is_still = abs(trace[-1] - trace[-2]) < tol * (abs(value) + units.total_weight)
-        if is_still or n_sweeps == max_iter:
-            state = State(theta, sums.stats, memory, value, True, n_sweeps)
-            return Fit(state, np.array(trace[1:]), converged=is_still)
-        eta = Tables(model.prior.tables + sums.stats.tables)
 
 
 def concentrations(objective: Objective, wiring: Wiring) -> Array:
