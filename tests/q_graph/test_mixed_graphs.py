@@ -331,3 +331,10 @@ def test_averages_over_graphs_are_not_there_yet():
     post = jn.structure_posterior(TABLE, "exact")
     with pytest.raises(jn.JensenError, match=r"^averages over graphs are there for columns of one"):
         post.query("x")
+
+
+def test_the_convention_is_told_of_trees_of_rows_with_holes():
+    x = TABLE["x"].copy()
+    x[::9] = np.nan
+    table = jn.Table({"a": TABLE["a"], "b": TABLE["b"], "x": x})
+    assert jn.chow_liu(table).info.notes == (CONVENTION,)
