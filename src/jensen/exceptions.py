@@ -6,7 +6,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from itertools import islice, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from jensen.support.text import USUAL_PRIOR, bare, in_python, many, option, plural
 
@@ -30,6 +30,12 @@ class JensenError(ValueError):
     def __init__(self, text: str = "") -> None:
         super().__init__(in_python(text))
         self.marked = text
+
+    def after(self, words: str) -> Self:
+        """The same error, with words before its text."""
+        self.marked = f"{words}{self.marked}"
+        self.args = (in_python(self.marked),)
+        return self
 
 
 class DataError(JensenError):

@@ -64,3 +64,16 @@ def test_the_strength_of_the_prior(run, refuse, tmp_path):
     assert "prior of strength 0.5)" in run(*command, "strength=0.5").out
     assert jn.load(tmp_path / "net.json").prior == {"strength": 0.5}
     assert "has strength" in refuse(*command, "scale=0.5")
+
+
+def test_parameters_without_a_bound_are_told_with_the_graph(run, tmp_path):
+    """A rare label whose rows all hold the same number."""
+    rows = [f"{'uv'[k % 2]},{10 * (k % 2) + k * k % 7 / 9}" for k in range(60)] + ["w,50"] * 3
+    (tmp_path / "rare.csv").write_text("\n".join(["g,x", *rows]))
+    said = run("learn", "rare.csv").err.splitlines()[-1]
+    assert said.startswith(
+        "jensen: the graph is g -> x, but its parameters: the likelihood of 'x' has no"
+    )
+    assert "where g=w, it is constant in the rows" in said
+    assert "--prior bdeu-bge" in said
+    assert run("learn", "rare.csv", "--prior", "bdeu-bge").code == 0

@@ -263,6 +263,26 @@ def test_labels_and_numbers_are_asked_one_after_the_other():
         handmade().query(["a", "x"])
 
 
+def test_a_count_above_zero_is_impossible_at_a_rate_of_zero():
+    net = jn.BayesianNetwork.from_parameters(
+        "a -> b; a -> c; b -> d",
+        tables={"a": [0.5, 0.5], "b": [[0.2, 0.8], [0.6, 0.4]]},
+        regressions={
+            "c": {"0": {"rate": 0.0}, "1": {"rate": 3.0}},
+            "d": {"0": {"rate": 0.0}, "1": {"rate": 0.0}},
+        },
+    )
+    table = jn.Table({"a": ["0", "0", "1", None], "c": [2, 0, 2, 2], "d": [0, 0, 0, 1]})
+    found = net.log_likelihood(table, missing_columns="ignore")
+    at_two = np.log(0.5) - 3.0 + np.log(4.5)
+    np.testing.assert_allclose(found, [-np.inf, np.log(0.5), at_two, -np.inf])
+    assert net.log_probability({"a": "0", "c": 2}) == net.log_probability({"d": 1}) == -np.inf
+    assert net.query("a", {"c": 2})["1"] == 1.0
+    for impossible in ({"a": "0", "c": 2}, {"d": 1}):
+        with pytest.raises(ImpossibleError, match="cannot occur"):
+            net.query("b", impossible)
+
+
 def test_a_number_has_a_density_only():
     assert handmade().probability({"b": "q"}) == pytest.approx(0.25)
     with pytest.raises(JensenError, match="'x' has no probability: log_probability"):

@@ -15,14 +15,20 @@ CLOSE = {"rtol": 1e-10, "atol": 1e-10}
 def holed(rng, net, n, share=0.4):
     """Rows with holes: as a table, and for the twin a dict of what each row knows."""
     whole = net.sample(n, random_state=rng)
-    known, columns = [{} for _ in range(n)], []
-    for variable in net.variables:
-        data = whole.column(variable.name).data.copy()
-        holes = rng.random(n) < share
-        is_label = variable.kind == "categorical"
-        for i in np.flatnonzero(~holes):
-            known[i][variable.name] = int(data[i]) if is_label else float(data[i])
-        data[holes] = variable.n_states if is_label else np.nan
+    holes = {v.name: rng.random(n) < share for v in net.variables}
+    return holed_as(whole, [{x for x in holes if holes[x][i]} for i in range(n)])
+
+
+def holed_as(whole, gaps):
+    """A table whose rows lack these variables, and what each row knows."""
+    columns, known = [], [{} for _ in gaps]
+    for variable in whole.variables:
+        data, is_label = whole.column(variable.name).data.copy(), variable.kind == "categorical"
+        for i, missing in enumerate(gaps):
+            if variable.name in missing:
+                data[i] = variable.n_states if is_label else np.nan
+            else:
+                known[i][variable.name] = int(data[i]) if is_label else float(data[i])
         columns.append(Column(variable, data))
     return jn.Table.from_columns(columns), known
 
@@ -69,6 +75,75 @@ def test_rows_equal_enumeration(seed):
             np.testing.assert_allclose(answer.mean, mean, **CLOSE)
             np.testing.assert_allclose(answer.variance, [c[0, 0] for _, c in pairs], **CLOSE)
             assert answer[3].mean == pytest.approx(mean[3], abs=1e-10)
+
+
+@pytest.mark.parametrize("seeds", [range(k, k + 50) for k in range(0, 200, 50)], ids=str)
+def test_two_hundred_random_networks_equal_enumeration(seeds):
+    """Likelihood, label and number given the rest of a row, and imputation; two rows with holes.
+
+    In the second row a label has one number below it that is seen, and one that is missing.
+    """
+    n_split = 0
+    for seed in seeds:
+        rng = np.random.default_rng(5000 + seed)
+        size = [int(k) for k in rng.integers(1, 4, 2)]
+        net = naive.random_network(rng, *size, n_counts=seed % 3 % 2)
+        network, whole = net.network_, net.sample(2, random_state=rng)
+        table, known = holed_as(whole, [gaps_of(rng, net, k) for k in range(2)])
+        n_split += bool(split_labels(net, known[1]))
+        found = [naive.pieces(network, row) for row in known]
+        wanted = [naive.log_evidence(one) for one in found]
+        np.testing.assert_allclose(net.log_likelihood(table), wanted, **CLOSE, err_msg=str(seed))
+        filled = net.impute(table, "marginal")
+        for variable in net.variables:
+            name, is_label = variable.name, variable.kind == "categorical"
+            others = [naive.pieces(network, without(row, name)) for row in known]
+            answer = net.query(name, given=table)
+            if is_label:
+                p = [naive.joint_labels(network, one, [name]) for one in others]
+                np.testing.assert_allclose(answer.values, p, **CLOSE, err_msg=str(seed))
+            else:
+                pairs = [moments(network, one, name) for one in others]
+                theirs = [[m[0], c[0, 0]] for m, c in pairs]
+                ours = np.column_stack([answer.mean, answer.variance])
+                np.testing.assert_allclose(ours, theirs, **CLOSE, err_msg=str(seed))
+            for i, row in enumerate(known):
+                value = filled.column(name).data[i]
+                if name in row:
+                    assert value == row[name]
+                elif is_label:
+                    assert value == naive.joint_labels(network, found[i], [name]).argmax()
+                else:
+                    mean = moments(network, found[i], name)[0][0]
+                    mean = np.round(mean) if variable.kind == "count" else mean
+                    assert value == pytest.approx(mean, rel=1e-10, abs=1e-10)
+    assert n_split > 10
+
+
+def below(graph, name):
+    """All descendants."""
+    return set().union(*({x} | below(graph, x) for x in graph.children(name)))
+
+
+def split_labels(net, row):
+    """Missing labels with a number below them that is seen, and one that is missing."""
+    labels = [v.name for v in net.variables if v.kind == "categorical" and v.name not in row]
+    numbers = {v.name for v in net.variables if v.kind == "continuous"}
+    under = [below(net.graph, x) & numbers for x in labels]
+    return [x for x, own in zip(labels, under, strict=True) if own & set(row) and own - set(row)]
+
+
+def gaps_of(rng, net, k):
+    """The variables that are missing in a row; of k = 1 a label, and one number of two below it."""
+    names = [v.name for v in net.variables]
+    gaps = {x for x in names if rng.random() < 0.4}
+    if k == 1:
+        for label in [v.name for v in net.variables if v.kind == "categorical"]:
+            under = sorted(x for x in below(net.graph, label) if x.startswith("x"))
+            if len(under) > 1:
+                seen, missing = rng.permutation(under)[:2]
+                return (gaps | {label, missing}) - {seen}
+    return gaps
 
 
 @pytest.mark.parametrize("seed", range(10))

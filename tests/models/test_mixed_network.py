@@ -5,6 +5,7 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 from naive import mixed as naive
+from naive.mixed_answers import random_network
 from scipy.special import gammaln, logsumexp
 
 import jensen as jn
@@ -121,6 +122,22 @@ def test_every_pattern_of_gaps_equals_enumeration(name, is_mean):
     found = solved(layout, dag.nodes, tables, forms, rows)
     for ours, theirs in zip(found, naive.expected(layout, tables, forms, rows), strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("seeds", [range(k, k + 50) for k in range(0, 200, 50)], ids=str)
+def test_statistics_of_two_hundred_random_networks_equal_enumeration(seeds):
+    for seed in seeds:
+        rng = np.random.default_rng(7000 + seed)
+        size = [int(k) for k in rng.integers(1, 4, 2)]
+        network = random_network(rng, *size, n_counts=seed % 3 % 2).network_
+        layout, names = network.layout, network.graph.nodes
+        tables, forms = random_t(layout, rng, is_mean=seed % 2 == 1)
+        rows = all_gaps(layout, rng)
+        which = rng.permutation(len(rows.weight))[:3]
+        own = MixedRows(*(part[which] for part in rows))
+        found = solved(layout, names, tables, forms, own)
+        for ours, theirs in zip(found, naive.expected(layout, tables, forms, own), strict=True):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-10, err_msg=str(seed))
 
 
 @pytest.mark.parametrize("name", GRAPHS)

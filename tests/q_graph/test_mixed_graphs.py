@@ -7,6 +7,7 @@ import pytest
 from naive import mixed_scores as naive
 
 import jensen as jn
+from jensen.graphs import as_dag
 from jensen.scores.make_scorer import make_scorer
 
 CONVENTION = (
@@ -134,14 +135,27 @@ def test_local_scores_in_a_file(tmp_path):
     assert found.info.score == pytest.approx(jn.score(found, TABLE, "bic"), rel=1e-12)
 
 
-def test_tests_of_independence_may_be_told_the_class():
-    from jensen.q_graph.constraints import edges_outside_class
-
-    edges = edges_outside_class(TABLE, "b")
-    assert edges == [("x", "a"), ("y", "a"), ("z", "a")]
-    found = jn.learn_structure(TABLE, "pc", alpha=0.001, forbidden=edges_outside_class(TABLE))
-    assert obeys(found.extension().edges)
+@pytest.mark.parametrize("method", ["pc", "mmhc"])
+def test_graphs_of_tests_have_labels_before_numbers_and_can_be_fitted(method):
+    found = jn.learn_structure(TABLE, method, alpha=0.001)
+    assert obeys(as_dag(found).edges)
     assert found.skeleton() == CLASS.skeleton()
+    assert jn.BayesianNetwork(found).fit(TABLE).graph.skeleton() == CLASS.skeleton()
+    with pytest.raises(jn.DataError, match=r"^the edge x -> a leads from a number to a label"):
+        jn.learn_structure(TABLE, method, required=[("x", "a")])
+
+
+def test_tests_direct_edges_between_labels_and_numbers_freely_without_tiers():
+    """A label below two independent numbers, which no network of labels and numbers has."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 800))
+    table = jn.Table({"x": x, "y": y, "a": np.where(x + y + rng.normal(size=800) > 0, "p", "q")})
+    assert str(jn.learn_structure(table, "pc", alpha=0.01, tiers=())) == "x -> a; y -> a"
+    found = jn.learn_structure(table, "pc", alpha=0.01)
+    assert str(found) == "a -> x; a -> y"
+    jn.BayesianNetwork(found).fit(table)
+    strengths = jn.bootstrap_edges(table, 4, method="pc", alpha=0.01, random_state=0)
+    assert obeys(strengths.averaged().edges)
 
 
 def test_the_class_of_ges_has_the_arrows_of_the_convention():
@@ -317,3 +331,10 @@ def test_averages_over_graphs_are_not_there_yet():
     post = jn.structure_posterior(TABLE, "exact")
     with pytest.raises(jn.JensenError, match=r"^averages over graphs are there for columns of one"):
         post.query("x")
+
+
+def test_the_convention_is_told_of_trees_of_rows_with_holes():
+    x = TABLE["x"].copy()
+    x[::9] = np.nan
+    table = jn.Table({"a": TABLE["a"], "b": TABLE["b"], "x": x})
+    assert jn.chow_liu(table).info.notes == (CONVENTION,)

@@ -293,7 +293,7 @@ def _fit(net: BayesianNetwork, rows: Table, given: Given) -> None:
         file = None if given.bootstrap else given.checkpoint
         fit_network(net, rows, given.interventions, file, learned=net.graph)
     except JensenError as error:
-        raise type(error)(f"the graph is {net.graph}, but its parameters: {error.marked}") from None
+        raise error.after(f"the graph is {net.graph}, but its parameters: ") from None
 
 
 COMMAND = Command(

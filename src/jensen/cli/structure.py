@@ -113,7 +113,7 @@ def constraints(given: Given) -> dict[str, Any]:
         "max_parents": given.max_parents,
         "required": _edges("--required", given.required),
         "forbidden": _edges("--forbidden", given.forbidden),
-        "tiers": [read_names(text) for text in given.tier],
+        **({"tiers": [read_names(text) for text in given.tier]} if given.tier else {}),
     }
 
 
@@ -194,17 +194,11 @@ def _structural(info: Any) -> StructuralInfo | None:
 
 
 def _test(task: GraphTask) -> FoundGraph:
-    """By tests alone; edges that they leave undirected are directed as a DAG allows.
-
-    Between a label and a number they lead to the number: the graph is to be scored and fitted.
-    """
+    """By tests alone; edges that they leave undirected are directed as a DAG allows."""
     from jensen.graphs import as_dag
-    from jensen.q_graph.constraints import edges_outside_class
     from jensen.q_graph.learning import learn_structure
 
-    chosen = task.search()
-    chosen["forbidden"] += edges_outside_class(task.table, task.given.interventions)
-    found = learn_structure(task.table, **chosen)
+    found = learn_structure(task.table, **task.search())
     info, score = found.info, task.scoring["score"]
     if info.interrupted:
         return FoundGraph(found, "pc", score, math.nan, False, True, info.seconds)

@@ -17,8 +17,8 @@ from jensen.support.fields import record
 Array = NDArray[np.float64]
 
 
-LEAST_RATE = 1e-300
-"""A smaller rate is taken as this, where a rate of 0 would need the log of 0."""
+NEVER = -1e200
+"""The log of a rate of 0 where logs are multiplied by counts, for 0 times -inf is no number."""
 
 
 LARGEST_COUNT = 1e9

@@ -23,13 +23,14 @@ from tqdm import tqdm
 
 from jensen.data import as_rows
 from jensen.data.column_warnings import warn_of_row_names
+from jensen.data.variable import kind_in_graphs
 from jensen.exceptions import GraphError, JensenError
 from jensen.graphs import PDAG, orientation
 from jensen.graphs.indexed_graph import IndexedGraph
 from jensen.independence.independent import check_alpha, check_table, make_tests
 from jensen.independence.skeleton import Flags, Skeleton, Watch, find_skeleton, possible_parents
 from jensen.independence.testing import Around, Ends, Given, Question, Tests, portions, subsets
-from jensen.q_graph.constraints import Constraints, read_constraints
+from jensen.q_graph.constraints import Constraints, keep_class, read_constraints
 from jensen.scores.table_checks import (
     note_columns,
     warn_of_constant_labels,
@@ -84,7 +85,7 @@ def pc(
     permutations: int = 0,
     required: Any = (),
     forbidden: Any = (),
-    tiers: Iterable[Iterable[str]] = (),
+    tiers: Iterable[Iterable[str]] | None = None,
     random_state: Any = None,
     progress: bool = False,
 ) -> PDAG:
@@ -110,7 +111,8 @@ def pc(
         "fdr": the procedure of Benjamini and Hochberg selects among the remaining edges, so that
         about a share alpha of them is false. None: the p-value must be below alpha.
     required, forbidden, tiers
-        As in `jensen.learn_structure`; they win over tests.
+        As in `jensen.learn_structure`; they win over tests. Edges between a label and a number lead
+        to the number, so that the graph can be fitted; by `tiers=()` tests alone direct them.
     progress
         Show the size of the sets and the pairs that are done. Ctrl-C ends the run with the edges
         that are left so far.
@@ -151,9 +153,14 @@ def pc(
     warn_of_row_names(data, counts=True)
     warn_of_constant_labels(data)
     warn_of_constant_numbers(data)
-    note_columns(data.variables, is_class=False)
+    is_free = isinstance(tiers, (list, tuple)) and not tiers
+    note_columns(data.variables, is_class=not is_free)
     tests, name = make_tests(data, test, permutations, random_state)
-    constraints = read_constraints(tests.names, None, required, forbidden, tiers)
+    in_time = () if tiers is None else tiers
+    constraints = read_constraints(tests.names, None, required, forbidden, in_time)
+    if not is_free:
+        kinds = [kind_in_graphs(data.variable(name)) for name in tests.names]
+        constraints = keep_class(constraints, tests.names, kinds)
     return pc_by_tests(
         tests, constraints, alpha=alpha, max_given=max_given, correction=correction,
         test=name, progress=progress,

@@ -319,7 +319,7 @@ def _read_dicts(network: GaussianNetwork, given: Sequence[Any], targets: Sequenc
         try:
             known = read_evidence(network, row, None, targets).given
         except JensenError as error:
-            raise type(error)(f"row {i + 1}: {error.marked}") from None
+            raise error.after(f"row {i + 1}: ") from None
         values[i, list(known)] = list(known.values())
     return values
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from jensen.data.variable import Variable
 from jensen.families import gamma, linear_regression
-from jensen.families.gamma import LEAST_RATE, Gamma, draw_counts
+from jensen.families.gamma import NEVER, Gamma, draw_counts
 from jensen.families.linear_regression import Regression, RegressionParameters
 from jensen.q_hidden.gaussian_cells import LOG_2PI
 from jensen.q_hidden.mixed.layout import MixedLayout, count_forms
@@ -235,8 +235,8 @@ def fill_counts(
 
 def gamma_at(rates: Array) -> Gamma:
     """Statistics of θ at some rates."""
-    rates = np.maximum(rates, LEAST_RATE)[:, None]
-    return Gamma(np.log(rates), -rates)
+    log_rates = np.log(rates, out=np.full(rates.shape, NEVER), where=rates > 0.0)
+    return Gamma(log_rates[:, None], -rates[:, None])
 
 
 def numbers_at(t: Regression | Gamma, shift: Array, v: int, above: Sequence[int]) -> AnyParameters:

@@ -276,7 +276,7 @@ def _query_dicts(
         try:
             found.append(query(network, names, row, do))
         except JensenError as error:
-            raise type(error)(f"row {i + 1}: {error.marked}") from None
+            raise error.after(f"row {i + 1}: ") from None
     if check_one_kind(network, [network.index(name) for name in names]):
         variables = tuple(network.variables[network.index(name)] for name in names)
         shape = (len(found), *(v.n_states for v in variables))

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import xlogy
 
-from jensen.families.gamma import LEAST_RATE
+from jensen.families.gamma import NEVER
 from jensen.inference.mixed_parameters import AnyParameters, CountParameters, Parameters
 from jensen.q_hidden.gaussian_cells import LOG_2PI
 from jensen.q_hidden.mixed.cells import (
@@ -140,8 +141,8 @@ def _log_density(
 ) -> Array:
     """(N,): the log potential of number v in these configurations; NaN if a member is missing."""
     if isinstance(own, CountParameters):
-        rates = np.maximum(own.rates, LEAST_RATE)
-        return np.asarray(values[:, v] * np.log(rates)[config] - rates[config])
+        rates = own.rates[config]
+        return np.asarray(xlogy(values[:, v], rates) - rates)
     noise = values[:, v] - own.intercepts[config]
     for k, parent in enumerate(layout.number_parents[v]):
         noise -= own.slopes[config, k] * values[:, parent]
@@ -176,7 +177,8 @@ def filled_tables(question: MixedQuestion, parameters: Parameters, unit: CellUni
 def _by_row(unit: CellUnit, shift: Array, log_z: Array) -> Array:
     n = len(unit.row)
     each = np.bincount(unit.groups.row, shift, n), np.bincount(unit.problem_row, log_z, n)
-    return np.asarray(each[0] + each[1], np.float64)
+    total = each[0] + each[1]
+    return np.where(total < 0.5 * NEVER, -np.inf, total)
 
 
 def solved(question: MixedQuestion, parameters: Parameters) -> Iterator[SolvedUnit]:

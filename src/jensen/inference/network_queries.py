@@ -113,7 +113,7 @@ def query_many(
             if key not in known:
                 known[key] = query(network, targets, given, do).values
         except JensenError as error:
-            raise type(error)(f"row {i + 1}: {error.marked}") from None
+            raise error.after(f"row {i + 1}: ") from None
         values[i] = known[key]
     return Distributions(tuple(network.variables[v] for v in wanted), values)
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import RowSource, Variable
-from jensen.data.variable import Kind, kind_in_graphs
+from jensen.data import Variable
+from jensen.data.variable import Kind
 from jensen.exceptions import DataError, GraphError
 from jensen.graphs import DAG, as_dag, formats
 from jensen.graphs.base import Graph
@@ -138,16 +138,6 @@ def isolate(constraints: Constraints, names: Sequence[str], columns: Iterable[in
         raise DataError(no_edge(a, b, a if wrong[0][0] in constant else b))
     warn_of_constants([names[v] for v in constant])
     return constraints._replace(forbidden=constraints.forbidden | (at & ~constraints.required))
-
-
-def edges_outside_class(table: RowSource, beside: str | None = None) -> list[tuple[str, str]]:
-    """The edges that no network of these columns has, as from each number to each label.
-
-    They are `forbidden=` to tests of independence, if their graph is to be fitted.
-    """
-    variables = [v for v in table.variables if v.name != beside]
-    never = edges_outside([kind_in_graphs(v) for v in variables])
-    return [(variables[u].name, variables[v].name) for u, v in np.argwhere(never)]
 
 
 def add_certain_edges(names: Sequence[str], given: Constraints, read: ReadPrior) -> Constraints:

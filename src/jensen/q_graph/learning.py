@@ -52,7 +52,7 @@ def learn_structure(
     max_parents: int | None = None,
     required: Any = (),
     forbidden: Any = (),
-    tiers: Iterable[Iterable[str]] = (),
+    tiers: Iterable[Iterable[str]] | None = None,
     start: Any = None,
     restarts: int = 0,
     tabu_length: int | None = None,
@@ -145,7 +145,8 @@ def learn_structure(
         Edges that must or must not be there: pairs (from, to), or a text like "A -> B; C -> D".
     tiers
         Lists of variables in time, two at least: no edge leads from a later list to an earlier one.
-        A variable that stands in none may have any edge.
+        A variable that stands in none may have any edge. Labels stand before numbers, for a network
+        of both has no edge from a number to a label; by `tiers=()` "pc" directs these edges freely.
     start
         The graph that a search begins with; by default the required edges alone.
     restarts
@@ -215,7 +216,9 @@ def learn_structure(
         )
     only = {"hidden": hidden, "completion": completion, "missing_indicators": missing_indicators}
     check_missing(missing, only, has_table=scores is None)
-    rules = {"required": required, "forbidden": forbidden, "tiers": tiers}
+    rules = {"required": required, "forbidden": forbidden}
+    if tiers is not None:
+        rules["tiers"] = tiers
     chosen = check_choices(
         method,
         {

@@ -32,6 +32,7 @@ from jensen.q_graph.structural.tables import IncompleteTables
 from jensen.q_graph.trees.spanning import all_edges, parents_from, paying_edges, spanning_tree
 from jensen.scores.registry import UNPENALISED, penalty_of
 from jensen.scores.scorer import Scorer, name_of
+from jensen.scores.table_checks import note_columns
 from jensen.support.machine import interruptible
 
 Array = NDArray[np.float64]
@@ -108,6 +109,7 @@ def tree_of_incomplete(table: Table, penalty: str | None) -> LearnedTree:
         gap=None, n_tried=None, seconds=time.perf_counter() - began, completion="exact",
         ascends=True, statistics="exact" if is_exact else "drawn to search, exact to decide",
         is_bound=False, starts={name: climb.best.value + units for name, climb in climbs.items()},
+        notes=note_columns(rows.variables) if any(stages) else (),
     )  # fmt: skip
     return LearnedTree([(int(u), int(v)) for u, v in np.argwhere(fitted.joined)], info)
 
