@@ -388,7 +388,6 @@ def test_many_rows_and_columns_are_cut():
     v = jn.Variable("v", "categorical", tuple("abcdefghij"))
     lines = repr(Distributions((v,), np.full((5000, 10), 0.1))).splitlines()
     assert lines[0] == "P(v) for 5,000 rows of evidence"
-    assert lines[1].split() == ["row", *"abcdefgh", "..."]
-    assert lines[3].split() == ["0", *["0.1"] * 8, "..."]
-    assert len(lines) == 3 + 5 + 1
-    assert lines[-1] == "... and 4,995 rows more"
+    assert lines[1].split() == ["row", *"abcdefgh"]
+    assert lines[3].split() == ["0", *["0.1"] * 8]
+    assert lines[3 + 5 :] == ["... and 2 columns more", "... and 4,995 rows more"]
