@@ -48,7 +48,7 @@ def test_learn_prints_the_tables(run, rain):
     assert done.out == (
         "BayesianNetwork(2 nodes, 1 edge, 3 free parameters), learned from 4 rows; "
         f"log-likelihood {4 * math.log(0.5) + 2 * math.log(0.5):.6f}\n"
-        "em: nothing is missing, so this is exact\n\n"
+        "em: no missing value bears on the parameters, so this is exact\n\n"
         "P(rain)\n no  yes\n--------\n0.5  0.5\n\n"
         "P(wet | rain)\nrain   no  yes\n--------------\nno    0.5  0.5\nyes   0.0  1.0\n\n"
         "Nothing was written: -o net.json keeps the network.\n"

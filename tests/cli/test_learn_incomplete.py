@@ -75,7 +75,7 @@ def test_the_tables_are_told_to_be_exact_where_nothing_that_counts_is_missing(ru
         file.write("a,b,extra,n\n0,0,,1\n1,1,x,2\n1,,x,0\n")
     done = run("learn", "rows.csv", "--graph", "a -> b", "--prior", 1, "--weights", "n")
     assert "; log evidence -" in done.out
-    assert "\nvbem: nothing is missing, so this is exact\n" in done.out
+    assert "\nvbem: no missing value bears on the parameters, so this is exact\n" in done.out
 
 
 def test_a_hidden_variable_with_many_starts(run, answers):

@@ -77,3 +77,9 @@ def test_parameters_without_a_bound_are_told_with_the_graph(run, tmp_path):
     assert "where g=w, it is constant in the rows" in said
     assert "--prior bdeu-bge" in said
     assert run("learn", "rare.csv", "--prior", "bdeu-bge").code == 0
+
+
+def test_what_a_posterior_over_graphs_needs_is_told_in_options(refuse, net):
+    said = refuse("posterior", "rows.csv", "--continuous", "height", "--continuous", "weight")
+    assert "keep those (--complete-rows), complete the others (jensen impute)" in said
+    assert said.endswith("or make states of the numbers (--discretize)")

@@ -141,7 +141,7 @@ def _progress(net: BayesianNetwork) -> str:
             f"effective sample size {_known(net.effective_sample_size_, ',.0f')}"
         )
     if is_exact(net):
-        return "nothing is missing, so this is exact"
+        return "no missing value bears on the parameters, so this is exact"
     end = "converged" if net.converged_ else "not converged"
     starts = f"; the best of {len(net.starts_)} starts" if len(net.starts_) > 1 else ""
     return f"{end} after {plural(net.n_sweeps_, 'sweep')}{starts}"

@@ -158,7 +158,10 @@ def test_columns_that_cannot_be_learned_are_refused(labels, numbers):
     empty = labels.assign(Cancer=None)
     with pytest.raises(DataError, match="no value"):
         jn.structure_posterior(empty)
-    with pytest.raises(DataError, match="labels and numbers together needs complete rows"):
+    of_both = (
+        r"labels and numbers together needs complete rows: keep those \(table.complete_rows\(\)"
+    )
+    with pytest.raises(DataError, match=of_both):
         jn.structure_posterior(labels.head(40).assign(x=numbers["a"].to_numpy()))
     counts = jn.Table({"n": [None, *range(30)], "m": [*range(31)]}, counts=["n", "m"])
     with pytest.raises(DataError, match="with declared counts needs complete rows"):

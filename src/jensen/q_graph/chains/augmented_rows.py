@@ -39,7 +39,7 @@ from jensen.scores.registry import DEFAULTS, PARTS, SPECS, check_gaussian_score,
 from jensen.scores.scorer import Scorer
 from jensen.support.fields import add
 from jensen.support.machine import check_memory
-from jensen.support.text import either, keyword, option
+from jensen.support.text import either, for_reader, keyword, option
 from jensen.support.tree_records import Wiring
 
 Array = NDArray[np.float64]
@@ -85,8 +85,10 @@ def read_rows(
     if has_counts or are_mixed(rows, None):
         what = "with declared counts" if has_counts else "of labels and numbers together"
         raise DataError(
-            f"the posterior over graphs {what} needs complete rows: make states of the numbers "
-            f"with jn.discretize, or complete the rows (net.impute)"
+            f"the posterior over graphs {what} needs complete rows: keep those "
+            f"({for_reader('table.complete_rows()', '--complete-rows')}), complete the others "
+            f"({for_reader('net.impute', 'jensen impute')}), or make states of the numbers "
+            f"({for_reader('jn.discretize', '--discretize')})"
         )
     if are_numbers(rows):
         chosen = read_strength(numbers)
