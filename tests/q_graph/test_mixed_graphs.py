@@ -154,8 +154,9 @@ def test_tests_direct_edges_between_labels_and_numbers_freely_without_tiers():
     found = jn.learn_structure(table, "pc", alpha=0.01)
     assert str(found) == "a -> x; a -> y"
     jn.BayesianNetwork(found).fit(table)
-    strengths = jn.bootstrap_edges(table, 4, method="pc", alpha=0.01, random_state=0)
-    assert obeys(strengths.averaged().edges)
+    for choices in ({}, {"tiers": None}):
+        strengths = jn.bootstrap_edges(table, 4, method="pc", alpha=0.01, random_state=0, **choices)
+        assert obeys(strengths.averaged().edges)
 
 
 def test_the_class_of_ges_has_the_arrows_of_the_convention():

@@ -156,8 +156,7 @@ def pc(
     is_free = isinstance(tiers, (list, tuple)) and not tiers
     note_columns(data.variables, is_class=not is_free)
     tests, name = make_tests(data, test, permutations, random_state)
-    in_time = () if tiers is None else tiers
-    constraints = read_constraints(tests.names, None, required, forbidden, in_time)
+    constraints = read_constraints(tests.names, None, required, forbidden, tiers)
     if not is_free:
         kinds = [kind_in_graphs(data.variable(name)) for name in tests.names]
         constraints = keep_class(constraints, tests.names, kinds)

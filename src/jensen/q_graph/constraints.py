@@ -50,7 +50,7 @@ def read_constraints(
     max_parents: int | None = None,
     required: Any = (),
     forbidden: Any = (),
-    tiers: Iterable[Iterable[str]] = (),
+    tiers: Iterable[Iterable[str]] | None = None,
 ) -> Constraints:
     """Read the constraints that the user gave; an error if they contradict each other.
 
@@ -92,7 +92,7 @@ def read_rules(
     max_parents: int | None = None,
     required: Any = (),
     forbidden: Any = (),
-    tiers: Iterable[Iterable[str]] = (),
+    tiers: Iterable[Iterable[str]] | None = None,
 ) -> Constraints:
     """The constraints on the graphs of a scorer: `read_constraints` followed by `restrict`."""
     given = read_constraints(scorer.names, max_parents, required, forbidden, tiers)
@@ -164,7 +164,7 @@ def as_lists(choices: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("required", "forbidden"):
         if name in found:
             found[name] = sorted(_pairs(found[name], name))
-    if "tiers" in found:
+    if found.get("tiers") is not None:
         found["tiers"] = _groups(found["tiers"])
     return found
 
@@ -267,6 +267,8 @@ def _pair(given: Any, what: str) -> tuple[str, str]:
 
 def _groups(tiers: Any) -> list[list[str]]:
     """The names of each tier, sorted, because the order of a set is not reproducible."""
+    if tiers is None:
+        return []
     if isinstance(tiers, str) or not isinstance(tiers, Iterable):
         raise GraphError(f"{TIERS} is a list of lists of names, not {tiers!r}")
     groups: list[list[str]] = []
