@@ -339,3 +339,9 @@ def test_the_convention_is_told_of_trees_of_rows_with_holes():
     x[::9] = np.nan
     table = jn.Table({"a": TABLE["a"], "b": TABLE["b"], "x": x})
     assert jn.chow_liu(table).info.notes == (CONVENTION,)
+
+
+def test_an_exact_posterior_takes_no_tiers_as_none():
+    found = jn.structure_posterior(TABLE, method="exact", tiers=None)
+    plain = jn.structure_posterior(TABLE, method="exact")
+    assert found.edge_probability("a", "b") == plain.edge_probability("a", "b")

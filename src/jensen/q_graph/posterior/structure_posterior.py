@@ -261,7 +261,7 @@ def _read_graphs(
     read, rules = read_prior(prior, names), as_lists(rules)
     given = read_constraints(names, max_parents, **rules)
     if known_order is None and method == "exact" and not read.prior.counts_orders:
-        known_order = order_of_tiers(names, rules["tiers"])
+        known_order = order_of_tiers(names, rules["tiers"] or [])
     elif known_order is not None and rules["tiers"]:
         raise GraphError(
             f"{keyword('known_order')} is {keyword('tiers', 'tier')} of one variable each: give "
