@@ -20,6 +20,7 @@ DEFAULTS = {
     "mode": "probabilities",
     "start": None,
     "fixed": (),
+    "blocks": (),
     "n_init": 1,
     "max_iter": 1000,
     "tol": 1e-8,
@@ -63,7 +64,7 @@ def test_what_was_fitted_stays_until_the_next_fit():
 def test_an_unknown_choice_is_refused_with_the_known_ones():
     message = (
         "has no choice 'ess', only graph, hidden, method, prior, equivalent_sample_size, mode, "
-        "start, fixed, n_i"
+        "start, fixed, blocks, n_i"
     )
     with pytest.raises(jn.JensenError, match=message):
         jn.BayesianNetwork("a").set_params(ess=3)

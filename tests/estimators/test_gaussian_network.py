@@ -331,7 +331,7 @@ NO_BOUND = "the likelihood of 'b' has no bound: it is constant in the rows that 
 @pytest.mark.parametrize(
     ("choices", "data", "text"),
     [
-        ({}, {**DATA, "b": ["x", "y"] * 10}, "the label 'b' has the number 'a' as a parent"),
+        ({}, {**DATA, "b": ["x", "y"] * 10}, "the edge a -> b leads from a number to a label"),
         ({}, {x: DATA[x] for x in "abc"}, "the node 'd' has no column: rename one of a, b, c"),
         ({}, {**DATA, "b": 2.0 * DATA["a"]}, NO_BOUND),
         ({}, {**DATA, "b": np.full(20, 0.1)}, "cannot be learned: column 'b' is constant"),

@@ -265,7 +265,7 @@ LINES = {"x": {"u": {}, "v": {"intercept": 1.0}}}
 @pytest.mark.parametrize(
     ("graph", "tables", "regressions", "text"),
     [
-        ("x -> a", TABLES, {"x": {}}, "the label 'a' has the number 'x' as a parent: reverse"),
+        ("x -> a", TABLES, {"x": {}}, "the edge x -> a leads from a number to a label"),
         ("a -> x", TABLES, {}, "'x' has no table, no regression"),
         ("a -> x", {**TABLES, "x": [1.0]}, LINES, "'x' has both a table and a regression"),
         ("a -> x", TABLES, {**LINES, "z": {}}, "'z' is no node of the graph"),

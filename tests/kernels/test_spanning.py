@@ -5,18 +5,18 @@ import numpy as np
 import pytest
 
 import jensen as jn
-from jensen.kernels import spanning
+from jensen.kernels import graphs
 
 
 def grown(weights, stage, by_rows):
     n = len(weights)
     outside, best, near = np.ones(n, bool), np.zeros(n), np.full(n, -1)
     if not by_rows:
-        spanning.grow(weights, stage, best, near)
+        graphs.grow(weights, stage, best, near)
         return near, best
     vertex = int(np.argmin(stage))
     while vertex >= 0:
-        vertex = spanning.take_in(weights[vertex], vertex, stage, outside, best, near)
+        vertex = graphs.take_in(weights[vertex], vertex, stage, outside, best, near)
     return near, best
 
 
