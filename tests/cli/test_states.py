@@ -4,6 +4,7 @@ import importlib
 import json
 import os
 import signal
+import time
 
 import numpy as np
 import pandas as pd
@@ -570,7 +571,8 @@ def interrupting(function, when):
 
     def interrupted(*given, **more):
         if when():
-            signal.raise_signal(signal.SIGINT)
+            os.kill(os.getpid(), signal.SIGINT)  # as the terminal does it: to the main thread
+            time.sleep(0.3)  # until that has heard it
         return function(*given, **more)
 
     return interrupted

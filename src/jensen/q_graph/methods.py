@@ -103,6 +103,7 @@ class SearchTask(NamedTuple):
     streams: Sequence[np.random.Generator]  # one for each restart
     progress: bool
     tabu_length: int = climbing.TABU_LENGTH
+    shuffles_first: bool = False  # as `thorough_climb` takes it
 
 
 def by_search(method: str, task: SearchTask) -> SearchOutcome:
@@ -110,7 +111,7 @@ def by_search(method: str, task: SearchTask) -> SearchOutcome:
 
     def climb(climber: climbing.Climber, watch: climbing.Watch) -> climbing.Found:
         if method == "hill-climb":
-            return thorough_climb(climber, watch)
+            return thorough_climb(climber, watch, shuffles_first=task.shuffles_first)
         return climbing.tabu_search(climber, watch, task.tabu_length, climb_and_walk)
 
     first = read_start(task.start, task.scorer.names, task.constraints)

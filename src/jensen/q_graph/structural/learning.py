@@ -270,7 +270,7 @@ def make_search(choices: StructuralChoices, names: Sequence[str]) -> Search:
 
     def search(scorer: Scorer, joined: Flags, rules: Constraints) -> tuple[Flags, int]:
         start = DAG.from_adjacency(joined, names)
-        task = methods.SearchTask(scorer, rules, start, (), False, length)
+        task = methods.SearchTask(scorer, rules, start, (), False, length, shuffles_first=True)
         # node-average scores differ within a class
         by_classes = choices.method == "ges" and scorer.is_set_function
         method = "hill-climb" if choices.method == "ges" and not by_classes else choices.method
