@@ -335,9 +335,9 @@ class IncompleteMixed:
         codes = [column.astype(np.int64) for column in completed.codes.T]
         cards = [self.variables[v].n_states for v in self.labels]
         own = [self.values.index(v) for v in self.numbers]
-        rows = np.ascontiguousarray((completed.values + self.shift)[:, own])
+        values = np.ascontiguousarray((completed.values + self.shift)[:, own])
         given = ConditionalGaussian(
-            rows, completed.weight, codes, cards, formula, price,
+            values, completed.weight, codes, cards, formula, price,
             [one._replace(places=np.searchsorted(own, one.places)) for one in completed.spreads],
         )  # fmt: skip
         parts = {-1: given}
