@@ -3,7 +3,7 @@
 import contextlib
 import os
 import signal
-import threading
+import time
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,7 @@ import pytest
 
 import jensen as jn
 from jensen.exceptions import DataError, GraphError, JensenError, StoppedError
+from jensen.q_graph.chains.augmented_chains import AugmentedTask
 
 SHORT = {"n_samples": 30, "n_chains": 2, "burn_in": 400, "random_state": 0}
 
@@ -106,14 +107,20 @@ def test_complete_rows_have_the_posterior_that_they_always_had():
     assert type(found) is type(plain)
 
 
-def test_a_stopped_run_goes_on_to_the_same_samples(labels, tmp_path):
+def test_a_stopped_run_goes_on_to_the_same_samples(labels, tmp_path, monkeypatch):
     whole = jn.structure_posterior(labels, **SHORT)
-    file = tmp_path / "run.ckpt"
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
-    timer.start()
-    with contextlib.suppress(StoppedError):  # before the first sample
-        jn.structure_posterior(labels, **SHORT, checkpoint=file)
-    timer.join()
+    file, plain, rounds = tmp_path / "run.ckpt", AugmentedTask._round, iter(range(1000))
+
+    def interrupted(*given):
+        if next(rounds) == 20:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.2)  # until the main thread has heard it
+        return plain(*given)
+
+    with monkeypatch.context() as patch, contextlib.suppress(StoppedError):
+        patch.setattr(AugmentedTask, "_round", interrupted)
+        part = jn.structure_posterior(labels, **SHORT, checkpoint=file)
+        assert part.interrupted
     assert file.exists()
     again = jn.structure_posterior(labels, **SHORT, checkpoint=file)
     np.testing.assert_array_equal(again.missing, whole.missing)
