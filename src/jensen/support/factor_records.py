@@ -1,0 +1,60 @@
+"""Records of arrays that factor lists and their kernels share."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from jensen.support.tree_records import Wiring
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Messages(NamedTuple):
+    """Messages from factors to variables, logs; `make_messages` makes them."""
+
+    slot_at: Ints  # (slots + 1,): where the message of each member of each factor begins
+    state_at: Ints  # (n + 1,): where the states of each variable begin
+    message: Array  # all messages
+    belief: Array  # of all states: the sum of the messages to it, by the weights of factors
+    heard: Array  # like `message`: the belief that a factor heard when it spoke last, less its own
+    moved: Array  # (slots,): how much a message changed when it was sent last
+    told: Array  # workspace: a state each
+    table: Array  # workspace: twice the entries of the largest factor
+
+
+def make_messages(wiring: Wiring) -> Messages:
+    """Messages that say nothing."""
+    cards = wiring.cards[wiring.fam_vars]
+    slot_at = np.concatenate([[0], np.cumsum(cards)])
+    state_at = np.concatenate([[0], np.cumsum(wiring.cards)])
+    largest = int(np.diff(wiring.fam_at).max(initial=1))
+    return Messages(
+        slot_at,
+        state_at,
+        np.zeros(int(slot_at[-1])),
+        np.zeros(int(state_at[-1])),
+        np.zeros(int(slot_at[-1])),
+        np.zeros(len(cards)),
+        np.empty(int(wiring.cards.max(initial=1))),
+        np.empty(2 * largest),
+    )
+
+
+class PairGraph(NamedTuple):
+    """Variables joined by pairs, and a mixture of rooted spanning trees.
+
+    In a tree drawn from the mixture variable i is the root with probability ``root[i]``, and end s
+    of edge e is the child of its other end with probability ``child[2 * e + s]``; for every
+    variable these sum to one.
+    """
+
+    ends: Ints  # (2 E,): the two variables of each edge
+    table_at: Ints  # (E + 1,): where its log table begins, the second variable fastest
+    table: Array
+    state_at: Ints  # (n + 1,)
+    slot_at: Ints  # (2 E + 1,): where what each end hears begins
+    alone: Array  # of all states: the log weights of variables alone
+    root: Array  # (n,)
+    child: Array  # (2 E,)
