@@ -13,7 +13,7 @@ from jensen.support.chain_records import (
     MoveCounts,
     ParentWeights,
 )
-from jensen.support.factor_records import Messages, PairGraph
+from jensen.support.factor_records import BucketPlan, Messages, PairGraph
 from jensen.support.row_records import ColumnRows, ColumnSums, ColumnTables, HalfBytes
 from jensen.support.tree_records import (
     CompletedRows,
@@ -76,6 +76,7 @@ MESSAGES = types.NamedTuple([_INTS, _INTS, *[_FLOATS] * 6], Messages)
 PAIR_GRAPH = types.NamedTuple(
     [_INTS, _INTS, _FLOATS, _INTS, _INTS, _FLOATS, _FLOATS, _FLOATS], PairGraph
 )
+BUCKET_PLAN = types.NamedUniTuple(_INTS, len(BucketPlan._fields), BucketPlan)
 
 
 def signature(*arguments: Any) -> tuple[Any, ...]:

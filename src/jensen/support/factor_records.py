@@ -58,3 +58,24 @@ class PairGraph(NamedTuple):
     alone: Array  # of all states: the log weights of variables alone
     root: Array  # (n,)
     child: Array  # (2 E,)
+
+
+class BucketPlan(NamedTuple):
+    """Mini-buckets in the order in which they send, each with one variable that it sums out.
+
+    The table of a mini-bucket has the summed variable fastest. It adds up sources: tables of
+    factors, and messages of earlier mini-buckets. Source k moves by ``step[step_at[k] + a]`` along
+    the a-th axis of the mini-bucket, by 0 where it does not have that variable.
+    """
+
+    card: Ints  # (B,): states of the variable that is summed out
+    table_at: Ints  # (B + 1,): where the table of each begins
+    message_at: Ints  # (B + 1,): where its message begins; a message has SIZE / card entries
+    axis_at: Ints  # (B + 1,): where its axes begin in `axis_card`
+    axis_card: Ints  # the states of each axis, the summed variable last
+    source_at: Ints  # (B + 1,): where its sources begin
+    source: Ints  # where it begins in the factors' tables, or -1 - where in the messages
+    step_at: Ints  # (sources,): where the steps of each source begin
+    step: Ints
+    digit: Ints  # workspace, like `axis_card`
+    shift_at: Ints  # (B + 1,): where the shift of each begins; the same states as its variable

@@ -1,0 +1,308 @@
+"""Weighted mini-buckets: bounds of log Z from above and below, as tight as memory allows.
+
+Variables are summed out one after the other. Where the factors of one are too many for a table, they
+are split, and each part is summed with an exponent of its own: by Hölder's inequality the product of
+the parts' power sums bounds the sum of the product from above if all weights are positive and sum to
+one, from below if one alone is positive. Shifts of the variable's own terms between the parts, and
+the weights, are optimised; every iterate is a bound. With one part everywhere both are exact.
+
+References
+----------
+Liu and Ihler (2011), *Bounding the partition function using Hölder's inequality*, sections 3 and 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf, prod
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from jensen.graphs.elimination import best_order
+from jensen.q_hidden.factor_lists.factor_list import FactorList
+from jensen.support.factor_records import BucketPlan
+from jensen.support.machine import check_memory, get_memory_limit
+
+Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+ITERATIONS = 50
+MOST_ENTRIES = 1 << 22
+"""Entries of all tables up to which the i-bound grows by itself; each iteration takes them all."""
+MOST_SHIFT = 300.0
+MOST_LOG_WEIGHTS = (-6.0, 3.0)
+
+
+class Buckets(NamedTuple):
+    """How the factors are split: the plan, and which mini-buckets share a variable."""
+
+    plan: BucketPlan
+    groups: tuple[tuple[int, ...], ...]  # mini-buckets of each variable that has several
+    i_bound: int  # variables of the largest message
+    n_bytes: int
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether no variable was split."""
+        return not self.groups
+
+
+class BucketBound(NamedTuple):
+    """A bound of log Z."""
+
+    value: float
+    is_exact: bool
+    i_bound: int
+    iterations: int
+    converged: bool  # whether the optimisation of shifts and weights came to its end
+
+
+class _Source(NamedTuple):
+    """A table of a factor, or the message of a mini-bucket."""
+
+    scope: tuple[int, ...]
+    steps: tuple[int, ...]
+    at: int  # negative: -1 - where among the messages
+
+
+def split(factors: FactorList, i_bound: int | None = None) -> Buckets:
+    """Split the factors so that messages have at most `i_bound` variables.
+
+    Without a bound the largest is taken whose tables fit in memory and have `MOST_ENTRIES` entries
+    together; a variable whose own factor is larger has a table of the size of that factor.
+    """
+    order = _order(factors)
+    if i_bound is not None:
+        found = _plan(factors, order, i_bound)
+        check_memory(
+            float(found.n_bytes), f"mini-buckets at i-bound {i_bound}", "take a smaller i-bound"
+        )
+        return found
+    best = _plan(factors, order, 1)
+    check_memory(float(best.n_bytes), "mini-buckets at i-bound 1", "give more evidence")
+    bound = 2
+    while not best.is_exact:
+        found = _plan(factors, order, bound)
+        if found.n_bytes > min(get_memory_limit(), 16 * MOST_ENTRIES):
+            break
+        best, bound = found, bound + 1
+    return best
+
+
+def bucket_bound(
+    factors: FactorList,
+    buckets: Buckets,
+    side: Literal["upper", "lower"],
+    iterations: int = ITERATIONS,
+) -> BucketBound:
+    """The best bound of so many iterations, from above or below.
+
+    From below it is -inf where a factor is 0 in a part of negative weight.
+    """
+    ask = _Objective(factors, buckets, side)
+    start = ask.start()
+    value, _ = ask(start)
+    converged = buckets.is_exact
+    if not converged and np.isfinite(value) and iterations:
+        found = minimize(
+            *(ask, start),
+            jac=True,
+            method="L-BFGS-B",
+            bounds=ask.limits(),
+            options={"maxiter": iterations},
+        )
+        converged = bool(found.success)
+    return BucketBound(
+        factors.constant + ask.best, buckets.is_exact, buckets.i_bound, ask.n_asked, converged
+    )
+
+
+class _Objective:
+    """The bound, and its slope, as a function of free shifts and weights; lower is better."""
+
+    def __init__(self, factors: FactorList, buckets: Buckets, side: str) -> None:
+        self.tables, self.plan, self.groups = factors.log_tables, buckets.plan, buckets.groups
+        self.sign = 1.0 if side == "upper" else -1.0
+        self.best, self.n_asked = self.sign * inf, 0
+        n = len(self.plan.card)
+        self.shift_at = self.plan.shift_at
+        self.shift = np.zeros(int(self.plan.shift_at[-1]))
+        self.weight = np.ones(n)
+        self.table = np.empty(int(self.plan.table_at[-1]))
+        self.message = np.empty(int(self.plan.message_at[-1]))
+        self.n_shifts = sum(len(g) * int(self.plan.card[g[0]]) for g in self.groups)
+
+    def start(self) -> Array:
+        """No shifts; equal weights above, half of one below for each part but the first."""
+        n_weights = sum(map(len, self.groups))
+        first = np.zeros(n_weights) if self.sign > 0 else np.full(n_weights, np.log(0.5))
+        return np.concatenate([np.zeros(self.n_shifts), first])
+
+    def limits(self) -> list[tuple[float, float]]:
+        """Where shifts and weights stay, so that rounding does not matter."""
+        n_weights = sum(map(len, self.groups))
+        return [(-MOST_SHIFT, MOST_SHIFT)] * self.n_shifts + [MOST_LOG_WEIGHTS] * n_weights
+
+    def __call__(self, x: Array) -> tuple[float, Array]:
+        """Sign · bound and its slope."""
+        from jensen.kernels.mini_buckets import send_back, send_forward
+
+        self._read(x)
+        value = send_forward(
+            self.plan, self.tables, self.shift, self.weight, self.table, self.message
+        )
+        self.n_asked += 1
+        if not np.isnan(value):
+            self.best = min(self.best, value) if self.sign > 0 else max(self.best, value)
+        if not np.isfinite(value):
+            return (inf, np.zeros(len(x)))
+        shift_slope, weight_slope = np.empty(len(self.shift)), np.empty(len(self.weight))
+        share = np.zeros(len(self.message))
+        send_back(
+            self.plan, self.weight, self.table, self.message, share, shift_slope, weight_slope
+        )
+        return self.sign * value, self.sign * self._slope(x, shift_slope, weight_slope)
+
+    def _read(self, x: Array) -> None:
+        at, weight_at = 0, self.n_shifts
+        for group in self.groups:
+            n, card = len(group), int(self.plan.card[group[0]])
+            own = x[at : at + n * card].reshape(n, card)
+            for b, row in zip(group, own - own.mean(0), strict=True):
+                self.shift[self.shift_at[b] : self.shift_at[b + 1]] = row
+            self.weight[list(group)] = self._weights(x[weight_at : weight_at + n])
+            at, weight_at = at + n * card, weight_at + n
+
+    def _weights(self, free: Array) -> Array:
+        if self.sign > 0:
+            shares = np.exp(free - free.max())
+            return np.asarray(shares / shares.sum())
+        found = -np.exp(free)
+        found[0] = 1.0 - found[1:].sum()
+        return found
+
+    def _slope(self, x: Array, shift_slope: Array, weight_slope: Array) -> Array:
+        found, at, weight_at = np.empty(len(x)), 0, self.n_shifts
+        for group in self.groups:
+            n, card = len(group), int(self.plan.card[group[0]])
+            rows = np.array([shift_slope[self.shift_at[b] : self.shift_at[b + 1]] for b in group])
+            found[at : at + n * card] = (rows - rows.mean(0)).ravel()
+            weights, slope = self.weight[list(group)], weight_slope[list(group)]
+            if self.sign > 0:
+                free = weights * (slope - weights @ slope)
+            else:
+                free = weights * (slope - slope[0])
+                free[0] = 0.0
+            found[weight_at : weight_at + n] = free
+            at, weight_at = at + n * card, weight_at + n
+        return found
+
+
+def _order(factors: FactorList) -> list[int]:
+    n = factors.n_variables
+    adjacent = np.zeros((n, n), bool)
+    for scope in factors.wiring.scopes():
+        adjacent[np.ix_(scope, scope)] = True
+    np.fill_diagonal(adjacent, False)
+    return best_order(adjacent, factors.wiring.cards).order.tolist() if n else []
+
+
+def _plan(factors: FactorList, order: Sequence[int], i_bound: int) -> Buckets:
+    w = factors.wiring
+    cards = w.cards.tolist()
+    holding: list[list[_Source]] = [[] for _ in cards]
+    rank = {v: k for k, v in enumerate(order)}
+
+    def hand_over(source: _Source) -> None:
+        holding[min(source.scope, key=rank.__getitem__)].append(source)
+
+    for f, scope in enumerate(w.scopes()):
+        steps = w.fam_stride[w.fam_ptr[f] : w.fam_ptr[f + 1]].tolist()
+        hand_over(_Source(scope, tuple(steps), int(w.fam_at[f])))
+    drawn = _Draft()
+    groups = []
+    for v in order:
+        parts = _partition(holding[v], i_bound + 1)
+        own = []
+        for scope, sources in parts:
+            axes = (*sorted(u for u in scope if u != v), v)
+            own.append(len(drawn.card))
+            message = drawn.add(axes, [cards[u] for u in axes], sources)
+            if message.scope:
+                hand_over(message)
+        if len(parts) > 1:
+            groups.append(tuple(own))
+    plan = drawn.finish()
+    n_bytes = 8 * 3 * int(plan.table_at[-1])
+    widest = int(np.diff(plan.axis_at).max(initial=1)) - 1
+    return Buckets(plan, tuple(groups), widest, n_bytes)
+
+
+def _partition(sources: list[_Source], most: int) -> list[tuple[set[int], list[_Source]]]:
+    """Sources in as few parts as a greedy rule finds, each of at most so many variables."""
+    parts: list[tuple[set[int], list[_Source]]] = []
+    for source in sorted(sources, key=lambda s: -len(s.scope)):
+        fitting = [p for p in parts if len(p[0] | set(source.scope)) <= most]
+        if fitting:
+            best = min(fitting, key=lambda p: len(set(source.scope) - p[0]))
+            best[0].update(source.scope)
+            best[1].append(source)
+        else:
+            parts.append((set(source.scope), [source]))
+    return parts
+
+
+class _Draft:
+    """A plan that grows."""
+
+    def __init__(self) -> None:
+        self.card: list[int] = []
+        self.axis_card: list[int] = []
+        self.source: list[int] = []
+        self.step_at: list[int] = []
+        self.step: list[int] = []
+        self.ends: list[tuple[int, int, int, int, int]] = [(0, 0, 0, 0, 0)]
+
+    def add(self, axes: tuple[int, ...], cards: list[int], sources: list[_Source]) -> _Source:
+        """Add a mini-bucket with these axes; its message."""
+        table_at, message_at, axis_at, source_at, shift_at = self.ends[-1]
+        for source in sources:
+            step = dict(zip(source.scope, source.steps, strict=True))
+            self.source.append(source.at)
+            self.step_at.append(len(self.step))
+            self.step.extend(step.get(u, 0) for u in axes)
+        self.card.append(cards[-1])
+        self.axis_card.extend(cards)
+        n_message = prod(cards[:-1])
+        self.ends.append(
+            (
+                table_at + n_message * cards[-1],
+                message_at + n_message,
+                axis_at + len(axes),
+                source_at + len(sources),
+                shift_at + cards[-1],
+            )
+        )
+        steps, step = [], 1
+        for card in cards[-2::-1]:
+            steps.append(step)
+            step *= card
+        return _Source(axes[:-1], tuple(steps[::-1]), -1 - message_at)
+
+    def finish(self) -> BucketPlan:
+        """The plan as arrays."""
+        table_at, message_at, axis_at, source_at, shift_at = (
+            np.array(column, np.int64) for column in zip(*self.ends, strict=True)
+        )
+        card, axis_card, source, step_at, step = (
+            np.array(found, np.int64)
+            for found in (self.card, self.axis_card, self.source, self.step_at, self.step)
+        )
+        digit = np.empty(len(axis_card), np.int64)
+        return BucketPlan(
+            card, table_at, message_at, axis_at, axis_card, source_at, source, step_at, step, digit,
+            shift_at,
+        )
