@@ -281,3 +281,53 @@ def propagate_urgent(
                     urgency[g] += net.moved[e]
                     rise(heap, place, urgency, place[g])
     return -most_updates
+
+
+@kernel(signature(WIRING, "float64[::1]", MESSAGES))
+def dual_value(wiring, log_tables, net):
+    """Return Σ_v max belief + Σ_f max (log table - its messages): no product of states is larger."""
+    value = 0.0
+    for f in range(wiring.fam_ptr.shape[0] - 1):
+        at = wiring.fam_at[f]
+        size, top = wiring.fam_at[f + 1] - at, -np.inf
+        for i in range(size):
+            net.table[i] = log_tables[at + i]
+        for e in range(wiring.fam_ptr[f], wiring.fam_ptr[f + 1]):
+            stride, card = wiring.fam_stride[e], wiring.cards[wiring.fam_vars[e]]
+            spread(net.message, net.slot_at[e], stride, card, 0, size, -1.0, net.table)
+        for i in range(size):
+            top = max(top, net.table[i])
+        value += top
+    for v in range(wiring.cards.shape[0]):
+        top = -np.inf
+        for k in range(net.state_at[v], net.state_at[v + 1]):
+            top = max(top, net.belief[k])
+        value += top
+    return value
+
+
+@kernel(signature(WIRING, "float64[::1], int64[::1], int64"))
+def improve_states(wiring, log_tables, states, most_sweeps):
+    """Change one state after the other while that makes the product larger; return whether any did."""
+    changed_any = False
+    for _ in range(most_sweeps):
+        changed = False
+        for v in range(states.shape[0]):
+            best, before = -np.inf, states[v]
+            for x in range(wiring.cards[v]):
+                total = 0.0
+                for t in range(wiring.touch_ptr[v], wiring.touch_ptr[v + 1]):
+                    f = wiring.touch[t]
+                    at = wiring.fam_at[f]
+                    for e in range(wiring.fam_ptr[f], wiring.fam_ptr[f + 1]):
+                        u = wiring.fam_vars[e]
+                        at += wiring.fam_stride[e] * (x if u == v else states[u])
+                    total += log_tables[at]
+                if total > best or (total == best and x == before):
+                    best, chosen = total, x
+            if best > -np.inf and chosen != before:
+                states[v] = chosen
+                changed = changed_any = True
+        if not changed:
+            break
+    return changed_any
