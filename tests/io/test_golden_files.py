@@ -146,6 +146,18 @@ def _factors(model):
     }
 
 
+def _analyzers(model):
+    rows = np.array([[0.5, 1.0, np.nan], [9.0, np.nan, 1.0], [0.1, 0.2, 0.3]])
+    return {
+        "log_likelihood": model.log_likelihood(rows),
+        "predict_proba": model.predict_proba(rows),
+        "transform": model.transform(rows),
+        "impute": model.impute(rows),
+        "dimensions": model.dimensions_,
+        "free_energy": model.free_energy_,
+    }
+
+
 def _posterior(post):
     return {
         "edge": post.edge_matrix,
@@ -168,6 +180,7 @@ ASKED = {
     "hidden-markov-gaussian": _walk,
     "factor-analysis": _factors,
     "binary-factors": _factors,
+    "factor-mixture": _analyzers,
     "posterior-exact": _posterior,
     "posterior-chains": _posterior,
     "posterior-listed": _posterior,

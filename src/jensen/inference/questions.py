@@ -22,6 +22,7 @@ from jensen.graphs.indexed_graph import wire_families
 from jensen.inference.findings import Findings
 from jensen.q_hidden.trees.plans import Plans
 from jensen.q_hidden.trees.problems import hidden_sets
+from jensen.support.fields import add_at
 from jensen.support.tree_records import (
     N_STATES,
     Problems,
@@ -180,7 +181,7 @@ class Question:
         known = {**findings.hard, **findings.do}
         states = np.array([known[v] for v in self._known])
         bases = self.fixed.copy()
-        np.add.at(bases, self.term_base, self.term_stride * states[self.term_of])
+        add_at(bases, self.term_base, self.term_stride * states[self.term_of])
         log_known += fsum(log_tables[bases[self.n_inside :]].tolist())
         set_of, base_ptr, _, weight = self.problems
         return Problems(set_of, base_ptr, bases[: self.n_inside], weight), log_known
