@@ -116,15 +116,23 @@ class Approximate:
                 self._give_up_exactness(error)
         return self._log_probability(read_findings(self.network, given, do))
 
-    def log_z(self) -> LabelledNumber:
-        """The log of the sum of the product of all tables."""
+    def probability(self, given: Given, do: Given) -> LabelledNumber:
+        """P(given | do)."""
+        found = self.log_probability(given, do)
+        value, lower, upper = (float(np.exp(x)) for x in (found, found.lower, found.upper))
+        return LabelledNumber(value, found.label, lower, upper)
+
+    def log_z(self, given: Given, do: Given) -> LabelledNumber:
+        """The log of the sum of the product of all tables, over all states that fit."""
         if self.word in ("exact", "auto"):
             try:
-                value = float(getattr(self.fitted, "log_z", 0.0))
+                value = self.fitted.log_probability(given, do) + self.network.log_z
                 return LabelledNumber(value, EXACT, value, value)
             except TooLargeError as error:
                 self._give_up_exactness(error)
-        return self._log_sum(NOTHING_KNOWN, everything=True)
+        findings = read_findings(self.network, given, do)
+        found = self._log_sum(findings, everything=not self.network.sums_to_one)
+        return LabelledNumber(found, self._noted(found.label), found.lower, found.upper)
 
     def most_probable(self, given: Given, do: Given, k: int) -> list[Assignment]:
         """The most probable states found; each says whether no others are more probable."""
@@ -204,7 +212,7 @@ class Approximate:
     def _log_probability(self, findings: Findings) -> LabelledNumber:
         """Log p(findings): of a product that does not sum to one, the difference of two sums."""
         above = self._log_sum(findings)
-        if not hasattr(self.fitted, "log_z"):
+        if self.network.sums_to_one:
             upper = above.upper if findings.soft else min(above.upper, 0.0)
             return LabelledNumber(min(above, upper), self._noted(above.label), above.lower, upper)
         everything = condition(self.network, NOTHING_KNOWN, None)
@@ -354,7 +362,5 @@ class _Maximum:
             self.network.variables[v].name: self.network.variables[v].states[states[v]]
             for v in hidden
         }
-        exact = not hasattr(self.network, "log_z")
-        return Assignment(
-            names, value if exact else np.nan, np.nan, log_product=value, bound=best.bound
-        )
+        log_p = value if self.network.sums_to_one else np.nan
+        return Assignment(names, log_p, np.nan, log_product=value, bound=best.bound)

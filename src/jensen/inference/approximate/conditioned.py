@@ -33,7 +33,7 @@ def condition(
     hard, soft, do = findings
     wanted = range(len(network.variables)) if targets is None else {*targets, *hard, *soft}
     part = network.relevant(set(wanted), do)
-    w, log_tables = network.wiring, network.kernel_tables[1]
+    w, log_tables = network.wiring, network.log_tables
     scopes, tables = [], []
     for f in part.tables:
         members = w.members(f)
