@@ -88,7 +88,8 @@ class Questions(RowQuestions):
                     f"{option('inference', inference)} is for one question without an interval: "
                     "leave it out, or ask row by row"
                 )
-            return asked.query(targets, given, do)
+            found: Answer = asked.query(targets, given, do)
+            return found
         rng = None if interval is None else as_generator(random_state)
         return self.require_any().query(
             targets, given, do, interval=interval, rng=rng, hidden=self._hidden()
@@ -185,7 +186,8 @@ class Questions(RowQuestions):
         >>> net = jn.examples.load("sprinkler")
         >>> net.log_z(given={"wet_grass": "yes"}, inference="mini-bucket", i_bound=1)
         """
-        from jensen.inference.approximate.answers import Approximate, Options
+        from jensen.inference.approximate.answers import Approximate
+        from jensen.inference.approximate.methods import Options
 
         asked = Approximate(self.require_any(), inference, Options(i_bound))
         return asked.log_z(given, do)
@@ -194,7 +196,8 @@ class Questions(RowQuestions):
         """What answers in this way; None: the network itself, exactly."""
         if inference == "exact" and i_bound is None:
             return None
-        from jensen.inference.approximate.answers import Approximate, Options
+        from jensen.inference.approximate.answers import Approximate
+        from jensen.inference.approximate.methods import Options
 
         return Approximate(self.require_any(), inference, Options(i_bound))
 

@@ -41,6 +41,7 @@ class RowQuestions:
         impossible: Literal["raise", "nan"] = "raise",
         unknown: Literal["raise", "missing"] = "raise",
         missing_columns: MissingColumns = "warn",
+        inference: str = "exact",
     ) -> Any:
         """P(target | the rest of the row), (N, K) in the order of `states[target]`.
 
@@ -58,6 +59,8 @@ class RowQuestions:
         missing_columns
             Variables without a column are missing in every row. "warn" names them, as they may be
             misspelt; "ignore" does not. Hidden variables have no column anyway.
+        inference
+            As in `query`: row by row, and the array says in its `label` what its numbers are.
 
         Examples
         --------
@@ -69,16 +72,20 @@ class RowQuestions:
                [0.292, 0.708]])
         """
         choices = self._row_choices(impossible, unknown, missing_columns)
-        return self.require_any().predict_proba(as_table(table), target, choices)
+        return self._asked(inference).predict_proba(as_table(table), target, choices)
 
-    def predict(self, table: Any, target: str, **choices: Any) -> NDArray[Any]:
+    def predict(
+        self, table: Any, target: str, *, inference: str = "exact", **choices: Any
+    ) -> NDArray[Any]:
         """The most probable state of the target in every row; choices as in `predict_proba`.
 
         With ``impossible="nan"`` an impossible row has the label "". Of a continuous target the
         mean given the rest of the row.
         """
         rows = as_table(table)
-        return self.require_any().predict(rows, target, hidden=self._hidden(), **choices)
+        asked = self._asked(inference)
+        found: NDArray[Any] = asked.predict(rows, target, hidden=self._hidden(), **choices)
+        return found
 
     def impute(
         self,
@@ -174,7 +181,7 @@ class RowQuestions:
         return self.require_any().fill(data, method, as_generator(random_state), choices)
 
     def log_likelihood(
-        self, table: Any, *, missing_columns: MissingColumns = "warn"
+        self, table: Any, *, missing_columns: MissingColumns = "warn", inference: str = "exact"
     ) -> NDArray[np.float64]:
         """Log p(row), what is missing summed out, (N,); -inf if impossible or of an unknown state.
 
@@ -187,6 +194,8 @@ class RowQuestions:
         missing_columns
             As in `predict_proba`. A variable without a column is summed out of every row, so
             numbers of tables with different columns do not compare.
+        inference
+            As in `query`: row by row, and the array says in its `label` what its numbers are.
 
         Examples
         --------
@@ -197,7 +206,8 @@ class RowQuestions:
         array([-0.781, -0.435])
         """
         choices = self._row_choices(missing_columns=missing_columns)
-        return self.require_any().log_likelihood(as_table(table), choices)
+        found: Array = self._asked(inference).log_likelihood(as_table(table), choices)
+        return found
 
     def score(
         self, table: Any, y: None = None, *, missing_columns: MissingColumns = "warn"
@@ -242,6 +252,14 @@ class RowQuestions:
         """
         choices = self._row_choices(missing_columns=missing_columns)
         return self.require_any().expected_counts(as_table(table), families, choices)
+
+    def _asked(self, inference: str) -> Any:
+        """What answers in this way: the network itself, exactly, or approximately."""
+        if inference == "exact":
+            return self.require_any()
+        from jensen.inference.approximate.answers import Approximate
+
+        return Approximate(self.require_any(), inference)
 
     def _row_choices(
         self,

@@ -223,7 +223,11 @@ def read_factors(wiring, log_tables, weights, net, shares, log_z):
 
 @kernel(
     signature(
-        WIRING, "float64[::1], float64[::1]", MESSAGES, "int64[::1], int64, int64", "float64, float64"
+        WIRING,
+        "float64[::1], float64[::1]",
+        MESSAGES,
+        "int64[::1], int64, int64",
+        "float64, float64",
     )
 )
 def propagate(wiring, log_tables, weights, net, order, mode, most_sweeps, damping, tol):
@@ -247,7 +251,10 @@ def propagate(wiring, log_tables, weights, net, order, mode, most_sweeps, dampin
 
 @kernel(
     signature(
-        WIRING, "float64[::1], float64[::1]", MESSAGES, "int64[::1], int64[::1], float64[::1]",
+        WIRING,
+        "float64[::1], float64[::1]",
+        MESSAGES,
+        "int64[::1], int64[::1], float64[::1]",
         "int64, int64, float64, float64",
     )
 )
@@ -285,7 +292,7 @@ def propagate_urgent(
 
 @kernel(signature(WIRING, "float64[::1]", MESSAGES))
 def dual_value(wiring, log_tables, net):
-    """Return Σ_v max belief + Σ_f max (log table - its messages): no product of states is larger."""
+    """Return Σ_v max belief + Σ_f max (log table - messages), which no product exceeds."""
     value = 0.0
     for f in range(wiring.fam_ptr.shape[0] - 1):
         at = wiring.fam_at[f]
@@ -308,7 +315,7 @@ def dual_value(wiring, log_tables, net):
 
 @kernel(signature(WIRING, "float64[::1], int64[::1], int64"))
 def improve_states(wiring, log_tables, states, most_sweeps):
-    """Change one state after the other while that makes the product larger; return whether any did."""
+    """Change single states while that makes the product larger; return whether any did."""
     changed_any = False
     for _ in range(most_sweeps):
         changed = False

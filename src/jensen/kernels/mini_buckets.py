@@ -51,9 +51,7 @@ def add_back(plan, b, k, table, target, at):
 
 
 @kernel(
-    signature(
-        BUCKET_PLAN, "float64[::1], float64[::1], float64[::1], float64[::1], float64[::1]"
-    )
+    signature(BUCKET_PLAN, "float64[::1], float64[::1], float64[::1], float64[::1], float64[::1]")
 )
 def send_forward(plan, log_tables, shift, weight, table, message):
     """Fill the table and the message of every mini-bucket; return the sum of the last messages.
@@ -95,9 +93,10 @@ def send_forward(plan, log_tables, shift, weight, table, message):
     )
 )
 def send_back(plan, weight, table, message, share, shift_slope, weight_slope):
-    """Fill the slope of the bound in shifts and weights; tables become shares, sums of one each.
+    """Fill the slope of the bound in shifts and weights; the shares of a table sum to one.
 
-    The slope in a message is the sum of the shares of the entries that read it; `share` starts at 0.
+    Tables become these shares. The slope in a message is the sum of the shares of the entries that
+    read it; `share` starts at 0.
     """
     for b in range(plan.card.shape[0] - 1, -1, -1):
         card, w, at = plan.card[b], weight[b], plan.shift_at[b]

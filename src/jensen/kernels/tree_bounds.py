@@ -28,16 +28,14 @@ def log_sum(graph, heard, e, s, x, weight, table):
 
 
 @kernel(
-    signature(
-        PAIR_GRAPH, "float64[::1], float64[::1], float64[::1], float64[::1], float64[::1]"
-    )
+    signature(PAIR_GRAPH, "float64[::1], float64[::1], float64[::1], float64[::1], float64[::1]")
 )
 def bound(graph, heard, level, share, slope, table):
     """Return a value that no log Z exceeds, whatever `heard` holds; fill its slope in `heard`.
 
-    Σ_i r_i log Σ_x exp([θ_i + Σ_e (c_e m_e - c'_e h_e)](x) / r_i): r is how often i is the root; for
-    each edge at i, c' is how often i is the child, h what it hears, c how often the other end is the
-    child, and m the log sum of the edge over the states of that end. `level` and `share` are
+    Σ_i r_i log Σ_x exp([θ_i + Σ_e (c_e m_e - c'_e h_e)](x) / r_i): r is how often i is the root.
+    For each edge at i, c' is how often i is the child, h what it hears, c how often the other end
+    is the child, and m the log sum of the edge over the states of that end. `level` and `share` are
     workspace for all states.
     """
     n, n_edges = graph.root.shape[0], graph.table_at.shape[0] - 1

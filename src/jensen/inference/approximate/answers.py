@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data.model_columns import warn_of_unknown
 from jensen.exceptions import ImpossibleError, JensenError, TooLargeError
 from jensen.inference.approximate.conditioned import NOTHING_KNOWN, condition
 from jensen.inference.approximate.labels import EXACT, Label, LabelledArray, LabelledNumber
 from jensen.inference.approximate.methods import (
+    DEFAULT_OPTIONS,
     METHODS,
     Beliefs,
     Options,
@@ -23,7 +26,10 @@ from jensen.inference.approximate.methods import (
 )
 from jensen.inference.distribution import Distribution, Interval
 from jensen.inference.findings import Findings, read_findings
+from jensen.inference.fitted import DEFAULTS, RowChoices
 from jensen.inference.most_probable import Assignment, AssignmentSearch
+from jensen.inference.network_rows import RowReader
+from jensen.inference.network_rows import best_states as best_states_of
 from jensen.q_hidden.factor_lists.best_states import BestStates, best_states
 from jensen.support.arguments import check_whole
 from jensen.support.text import option, some
@@ -52,7 +58,7 @@ class Approximate:
     """
 
     def __init__(
-        self, network: FittedNetwork, inference: str, options: Options = Options()
+        self, network: FittedNetwork, inference: str, options: Options = DEFAULT_OPTIONS
     ) -> None:
         check_word(inference)
         if not hasattr(network, "kernel_tables"):
@@ -154,40 +160,70 @@ class Approximate:
 
     # --- rows ---
 
-    def log_likelihood(self, table: Table) -> LabelledArray:
-        """Log p(row) of every row, what is missing summed out."""
-        labels, values = [EXACT], []
-        for findings in self._rows(table, ()):
+    def log_likelihood(self, table: Table, rows: RowChoices = DEFAULTS) -> LabelledArray:
+        """Log p(row) of every row, what is missing summed out; -inf if impossible or unknown."""
+        if self.word == "auto":
+            try:
+                return LabelledArray(self.fitted.log_likelihood(table, rows), EXACT)
+            except TooLargeError as error:
+                self._give_up_exactness(error)
+        reader = RowReader(self.network, rows.hidden)
+        known, strange = reader.recode(table, rows.missing_columns)
+        labels, values = [EXACT], np.empty(table.n_rows)
+        for row, findings in enumerate(self._rows(known)):
             found = self._log_probability(findings)
             labels.append(found.label)
-            values.append(float(found))
-        return LabelledArray(np.array(values), self._noted(_joined(labels)))
+            values[row] = found
+        if strange is not None:
+            warn_of_unknown(strange)
+            values[strange.rows] = -np.inf
+        return LabelledArray(values, self._noted(_joined(labels)))
 
-    def predict_proba(self, table: Table, target: str) -> LabelledArray:
+    def predict_proba(
+        self, table: Table, target: str | None, rows: RowChoices = DEFAULTS
+    ) -> LabelledArray:
         """P(target | the rest of the row), (N, K)."""
+        if target is None:
+            raise JensenError("name the target: approximate inference answers for one at a time")
+        if self.word == "auto":
+            try:
+                return LabelledArray(self.fitted.predict_proba(table, target, rows), EXACT)
+            except TooLargeError as error:
+                self._give_up_exactness(error)
         v = self.network.index(target)
-        labels, values = [EXACT], []
-        shape = (self.network.variables[v].n_states,)
-        for findings in self._rows(table, (v,)):
-            row, label, _ = self._believed([v], findings, shape)
+        labels, shape = [EXACT], (self.network.variables[v].n_states,)
+        found = np.full((table.n_rows, *shape), np.nan)
+        ask = self._between if self.word == "mini-bucket" else self._believed
+        reader = RowReader(self.network, rows.hidden)
+        known = reader.read(table, rows.unknown, rows.missing_columns, skip=[target])
+        for row, findings in enumerate(self._rows(known)):
+            try:
+                found[row], label, _ = ask([v], findings, shape)
+            except ImpossibleError as error:
+                if rows.impossible == "raise":
+                    raise error.after(f"row {row + 1}: ") from None
+                continue
             labels.append(label)
-            values.append(row)
-        found = np.array(values).reshape(-1, *shape)
         return LabelledArray(found, self._noted(_joined(labels)))
 
-    def _rows(self, table: Table, left_out: Sequence[int]) -> list[Findings]:
-        from jensen.inference.network_rows import RowReader
+    def predict(
+        self, table: Table, target: str, *, hidden: Collection[str] = (), **choices: Any
+    ) -> LabelledArray:
+        """The most probable state of every row; "" where it is impossible, if it may be."""
+        values = self.predict_proba(table, target, RowChoices(hidden=hidden, **choices))
+        variable = self.network.variables[self.network.index(target)]
+        assert values.label is not None, "it was labelled"
+        return LabelledArray(best_states_of(variable, np.asarray(values)), values.label)
 
-        reader = RowReader(self.fitted, ())  # type: ignore[arg-type]
-        names = [self.network.variables[v].name for v in left_out]
-        known = reader.read(table, "raise", "ignore", skip=names)
-        rows: list[dict[int, int]] = [{} for _ in range(table.n_rows)]
+    def _rows(self, known: Table) -> Iterator[Findings]:
+        """What each row knows."""
+        rows: list[dict[int, int]] = [{} for _ in range(known.n_rows)]
         for v, variable in enumerate(self.network.variables):
-            if variable.name in known and v not in left_out:
+            if variable.name in known:
                 codes = known.column(variable.name).data
                 for row in np.flatnonzero((codes >= 0) & (codes < variable.n_states)).tolist():
                     rows[row][v] = int(codes[row])
-        return [Findings(row, {}, {}) for row in rows]
+        return (Findings(row, {}, {}) for row in rows)
 
     # --- how ---
 
@@ -199,8 +235,6 @@ class Approximate:
         self.notes = (f"not exact, because {error}",)
 
     def _noted(self, label: Label) -> Label:
-        from dataclasses import replace
-
         return replace(label, notes=label.notes + self.notes) if self.notes else label
 
     def _log_sum(self, findings: Findings, *, everything: bool = False) -> LabelledNumber:
@@ -259,7 +293,9 @@ class Approximate:
         for state in np.flatnonzero(first > 0.0).tolist():
             hard = {**findings.hard, wanted[0]: state}
             soft = {v: x for v, x in findings.soft.items() if v != wanted[0]}
-            rest, label, _ = self._believed(wanted[1:], Findings(hard, soft, findings.do), shape[1:])
+            rest, label, _ = self._believed(
+                wanted[1:], Findings(hard, soft, findings.do), shape[1:]
+            )
             values[state] = first[state] * rest
             labels.append(label)
         return values, _joined(labels), None
@@ -279,7 +315,10 @@ class Approximate:
                 for v, s in zip(wanted, states, strict=True)
                 if v in findings.soft and findings.soft[v][s] > 0.0
             )
-            if any(v in findings.soft and findings.soft[v][s] == 0.0 for v, s in zip(wanted, states)):
+            if any(
+                v in findings.soft and findings.soft[v][s] == 0.0
+                for v, s in zip(wanted, states, strict=True)
+            ):
                 extra = -np.inf
             bounds[k] = found.lower + extra, found.upper + extra
             labels.append(found.label)
@@ -310,9 +349,10 @@ def _check_joint(shape: tuple[int, ...]) -> None:
         )
 
 
-def _labelled(found: Any, label: Label) -> Any:
+def _labelled(found: Any, label: Label) -> Distribution:
     found.label = label
-    return found
+    known: Distribution = found
+    return known
 
 
 def _joined(labels: Sequence[Label]) -> Label:

@@ -36,6 +36,8 @@ class Label:
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
+        if self == EXACT:
+            return self.kind
         parts = [f"{self.kind} ({self.method}"]
         if self.converged is not None:
             how = "converged" if self.converged else "not converged"

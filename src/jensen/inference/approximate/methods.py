@@ -26,8 +26,9 @@ Array = NDArray[np.float64]
 SEED = 0
 """Of random starts: the same question has the same answer."""
 
-FEW_TREES = 2
-"""Improvements of the mixture of trees, where the bound only judges fixed points."""
+FEW_TREES, FEW_ENTRIES = 2, 1 << 15
+"""Improvements of the mixture of trees, and entries of mini-buckets, where bounds only judge fixed
+points."""
 ROUNDING = 1e-7
 APART = 0.1
 """Nats by which fixed points differ before all of them are shown."""
@@ -40,6 +41,9 @@ class Options(NamedTuple):
 
     i_bound: int | None = None
     n_sweeps: int = SWEEPS
+
+
+DEFAULT_OPTIONS = Options()
 
 
 class Beliefs(NamedTuple):
@@ -104,9 +108,7 @@ def _tree_label(found: TreeBound, kind: str) -> Label:
 
 def _tree_log_z(factors: FactorList, options: Options) -> LabelledNumber:
     found = tree_bound(factors)
-    return LabelledNumber(
-        found.value, _tree_label(found, "upper bound"), -np.inf, found.value
-    )
+    return LabelledNumber(found.value, _tree_label(found, "upper bound"), -np.inf, found.value)
 
 
 def _tree_beliefs(factors: FactorList, options: Options) -> Beliefs:
@@ -158,7 +160,9 @@ def _bucket_beliefs(factors: FactorList, options: Options) -> Beliefs:
         centre = 0.5 * (low + high)
         marginals[at[v] : at[v + 1]] = centre / centre.sum()
         reach = max(reach, float(0.5 * (high - low).max()))
-    note = f"every probability is within {reach:.2g} of the exact one before they are made to sum to 1"
+    note = (
+        f"every probability is within {reach:.2g} of the exact one before they are made to sum to 1"
+    )
     return Beliefs(marginals, Label("mini-bucket", "between bounds", None, 0, (note,)))
 
 
@@ -200,6 +204,9 @@ def choose_points(factors: FactorList) -> Chosen:
         return Chosen(points[:1], points[0].log_z, points[0].log_z, 0)
     lower = product_bound(factors, points[0], np.random.default_rng(SEED)).value
     upper = tree_bound(factors, FEW_TREES).value
+    buckets = split(factors, most_entries=FEW_ENTRIES)
+    lower = max(lower, bucket_bound(factors, buckets, "lower").value)
+    upper = min(upper, bucket_bound(factors, buckets, "upper").value)
     slack = ROUNDING * max(1.0, abs(upper))
     inside = [p for p in points if lower - slack <= p.log_z <= upper + slack]
     return Chosen(inside, lower, upper, len(points) - len(inside))
@@ -218,8 +225,8 @@ def _loopy_label(factors: FactorList, chosen: Chosen) -> Label:
         notes.append(f"fixed points within the bracket have Bethe values {listed}")
         warn(
             f"loopy belief propagation has several fixed points with Bethe values {listed}: the "
-            f"answer is that of the largest; ask with {one_of('inference', ['gibbs', 'mini-bucket'])} "
-            "for another opinion",
+            f"answer is that of the largest; {one_of('inference', ['gibbs', 'mini-bucket'])} give "
+            "another opinion",
             EstimateWarning,
         )
     return Label("loopy", "estimate", first.converged, first.sweeps, tuple(notes))
@@ -229,8 +236,8 @@ def _loopy_log_z(factors: FactorList, options: Options) -> LabelledNumber:
     chosen = choose_points(factors)
     if not chosen.points:
         note = "no fixed point of loopy propagation lies between the bounds: this is their middle"
-        middle = 0.5 * (max(chosen.lower, factors.constant - 1e300) + chosen.upper)
-        label = Label("loopy", "between bounds", False, 0, (note,))
+        middle = 0.5 * (chosen.lower + chosen.upper)
+        label = Label("loopy", "between bounds", None, 0, (note,))
         return LabelledNumber(middle, label, chosen.lower, chosen.upper)
     return LabelledNumber(
         chosen.points[0].log_z, _loopy_label(factors, chosen), chosen.lower, chosen.upper
@@ -291,7 +298,9 @@ def _gibbs_beliefs(factors: FactorList, options: Options) -> Beliefs:
     notes = [f"{CHAINS} chains of {options.n_sweeps} sweeps, R-hat at most {r_hat:.3f}"]
     notes.append(f"standard errors at most {errors.max(initial=0.0):.2g}")
     if not factors.is_positive:
-        notes.append("zeros in the tables may keep chains from some states, which R-hat may not see")
+        notes.append(
+            "zeros in the tables may keep chains from some states, which R-hat may not see"
+        )
     label = Label("gibbs", "estimate", r_hat < R_HAT, options.n_sweeps, tuple(notes))
     return Beliefs(mean, label, errors, drawn.reshape(-1, factors.n_variables))
 
@@ -314,5 +323,6 @@ def check_word(inference: object) -> None:
     """Refuse an unknown way of inference."""
     if inference not in WORDS:
         raise JensenError(
-            f"{option('inference', inference)} is unknown: choose {one_of('inference', list(WORDS))}"
+            f"there is no {option('inference', inference)}: choose "
+            f"{one_of('inference', list(WORDS))}"
         )

@@ -146,7 +146,9 @@ def _compressed(
 
 def _impossible(n: int) -> FactorList:
     wiring = wire_families([], [])
-    return FactorList(wiring, np.empty(0), -np.inf, np.empty(0, np.int64), (), dict.fromkeys(range(n), 0))
+    return FactorList(
+        wiring, np.empty(0), -np.inf, np.empty(0, np.int64), (), dict.fromkeys(range(n), 0)
+    )
 
 
 def _make_consistent(

@@ -1,4 +1,4 @@
-"""States that no zero rules out, found by search: likely ones first, with their consequences drawn."""
+"""States that no zero rules out, found by a search that tries likely ones first."""
 
 from __future__ import annotations
 
@@ -23,9 +23,13 @@ class Support:
         self.possible = [table > -np.inf for table in factors.tables()]
         self.left: Masks = [np.ones(int(card), bool) for card in factors.wiring.cards]
         w = factors.wiring
-        self.around = [w.touch[w.touch_ptr[v] : w.touch_ptr[v + 1]].tolist() for v in range(len(w.cards))]
+        self.around = [
+            w.touch[w.touch_ptr[v] : w.touch_ptr[v + 1]].tolist() for v in range(len(w.cards))
+        ]
 
-    def restrict(self, v: int, mask: NDArray[np.bool_]) -> tuple[bool, list[tuple[int, NDArray[np.bool_]]]]:
+    def restrict(
+        self, v: int, mask: NDArray[np.bool_]
+    ) -> tuple[bool, list[tuple[int, NDArray[np.bool_]]]]:
         """Leave these states of v and draw all consequences; whether any are left, and the past."""
         past = [(v, self.left[v])]
         self.left[v] = mask
@@ -56,7 +60,9 @@ class Support:
             self.left[v] = mask
 
 
-def feasible_states(factors: FactorList, scores: Array, rng: np.random.Generator | None) -> Ints | None:
+def feasible_states(
+    factors: FactorList, scores: Array, rng: np.random.Generator | None
+) -> Ints | None:
     """Possible states of all variables, or None if none were found.
 
     Parameters
@@ -100,7 +106,8 @@ def feasible_states(factors: FactorList, scores: Array, rng: np.random.Generator
 
 
 def _order(scores: Array, rng: np.random.Generator | None) -> list[int]:
-    if rng is None:
-        return np.argsort(-scores, kind="stable").tolist()
-    with np.errstate(divide="ignore"):
-        return np.argsort(-(np.log(scores) + rng.gumbel(size=len(scores))), kind="stable").tolist()
+    if rng is not None:
+        with np.errstate(divide="ignore"):
+            scores = np.log(scores) + rng.gumbel(size=len(scores))
+    order: list[int] = np.argsort(-scores, kind="stable").tolist()
+    return order

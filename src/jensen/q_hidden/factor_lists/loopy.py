@@ -1,13 +1,14 @@
 """Loopy belief propagation: fixed points of the Bethe free energy, from several starts.
 
-On a tree the answer is exact. With loops the Bethe value is an estimate of log Z and no bound; there
-may be several fixed points, and none may be reached.
+On a tree the answer is exact. With loops the Bethe value is an estimate of log Z and no bound;
+there may be several fixed points, and none may be reached.
 
 References
 ----------
 Yedidia, Freeman and Weiss (2005), *Constructing free-energy approximations and generalized belief
-propagation algorithms*, equations 27 and 36. Sutton and McCallum (2007), *Improved dynamic schedules
-for belief propagation*, section 3.1: residuals bounded by how far the messages to a factor moved.
+propagation algorithms*, equations 27 and 36. Sutton and McCallum (2007), *Improved dynamic
+schedules for belief propagation*, section 3.1: residuals bounded by how far the messages to a
+factor moved.
 """
 
 from __future__ import annotations
@@ -137,8 +138,8 @@ def _settle(
     wiring, n = factors.wiring, factors.wiring.n_families
     sweep = (wiring, factors.log_tables, weights, net)
     if how.schedule == "sweeps":
-        return kernels.propagate(*sweep, order, kernels.SUM, most_sweeps, how.damping, tol)
-    first = kernels.propagate(*sweep, order, kernels.SUM, 1, how.damping, tol)
+        return int(kernels.propagate(*sweep, order, kernels.SUM, most_sweeps, how.damping, tol))
+    first = int(kernels.propagate(*sweep, order, kernels.SUM, 1, how.damping, tol))
     if first > 0:
         return first
     several = np.diff(wiring.fam_ptr) > 1
@@ -147,7 +148,7 @@ def _settle(
     place[heap] = np.arange(len(heap))
     urgency = np.zeros(n)
     urgency[heap] = 1e9  # every factor speaks once more
-    n_sent = kernels.propagate_urgent(
+    n_sent: int = kernels.propagate_urgent(
         *sweep, heap, place, urgency, kernels.SUM, (most_sweeps - 1) * len(heap), how.damping, tol
     )
     sweeps = 1 + -(-abs(n_sent) // max(len(heap), 1))

@@ -16,6 +16,7 @@ from jensen.q_hidden.factor_lists.feasible import feasible_states
 from jensen.q_hidden.factor_lists.loopy import FixedPoint
 
 Array = NDArray[np.float64]
+Ints = NDArray[np.int64]
 
 N_STARTS = 6
 MOST_SWEEPS = 500
@@ -53,7 +54,7 @@ def product_bound(
 
 
 def _start(
-    factors: FactorList, point: FixedPoint, at: Array, rng: np.random.Generator, k: int
+    factors: FactorList, point: FixedPoint, at: Ints, rng: np.random.Generator, k: int
 ) -> Array | None:
     """Where the k-th ascent begins; None if no possible states were found."""
     if factors.is_positive and k % 2 == 0:

@@ -1,10 +1,11 @@
 """Weighted mini-buckets: bounds of log Z from above and below, as tight as memory allows.
 
-Variables are summed out one after the other. Where the factors of one are too many for a table, they
-are split, and each part is summed with an exponent of its own: by Hölder's inequality the product of
-the parts' power sums bounds the sum of the product from above if all weights are positive and sum to
-one, from below if one alone is positive. Shifts of the variable's own terms between the parts, and
-the weights, are optimised; every iterate is a bound. With one part everywhere both are exact.
+Variables are summed out one after the other. Where the factors of one are too many for a table,
+they are split, and each part is summed with an exponent of its own: by Hölder's inequality the
+product of the parts' power sums bounds the sum of the product from above if all weights are
+positive and sum to one, from below if one alone is positive. Shifts of the variable's own terms
+between the parts, and the weights, are optimised; every iterate is a bound. With one part
+everywhere both are exact.
 
 References
 ----------
@@ -14,7 +15,9 @@ Liu and Ihler (2011), *Bounding the partition function using Hölder's inequalit
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from math import inf, prod
+from operator import mul
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -23,8 +26,9 @@ from scipy.optimize import minimize
 
 from jensen.graphs.elimination import best_order
 from jensen.q_hidden.factor_lists.factor_list import FactorList
+from jensen.support.arguments import check_whole
 from jensen.support.factor_records import BucketPlan
-from jensen.support.machine import check_memory, get_memory_limit
+from jensen.support.machine import check_memory, get_memory_limit, one_blas_thread
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -32,6 +36,8 @@ Ints = NDArray[np.int64]
 ITERATIONS = 50
 MOST_ENTRIES = 1 << 22
 """Entries of all tables up to which the i-bound grows by itself; each iteration takes them all."""
+BYTES = 24
+"""Of an entry: its log, its share, and half a message."""
 MOST_SHIFT = 300.0
 MOST_LOG_WEIGHTS = (-6.0, 3.0)
 
@@ -68,14 +74,17 @@ class _Source(NamedTuple):
     at: int  # negative: -1 - where among the messages
 
 
-def split(factors: FactorList, i_bound: int | None = None) -> Buckets:
+def split(
+    factors: FactorList, i_bound: int | None = None, *, most_entries: int = MOST_ENTRIES
+) -> Buckets:
     """Split the factors so that messages have at most `i_bound` variables.
 
-    Without a bound the largest is taken whose tables fit in memory and have `MOST_ENTRIES` entries
+    Without a bound the largest is taken whose tables fit in memory and have `most_entries` entries
     together; a variable whose own factor is larger has a table of the size of that factor.
     """
     order = _order(factors)
     if i_bound is not None:
+        check_whole("i_bound", i_bound, at_least=1)
         found = _plan(factors, order, i_bound)
         check_memory(
             float(found.n_bytes), f"mini-buckets at i-bound {i_bound}", "take a smaller i-bound"
@@ -86,7 +95,7 @@ def split(factors: FactorList, i_bound: int | None = None) -> Buckets:
     bound = 2
     while not best.is_exact:
         found = _plan(factors, order, bound)
-        if found.n_bytes > min(get_memory_limit(), 16 * MOST_ENTRIES):
+        if found.n_bytes > min(get_memory_limit(), BYTES * most_entries):
             break
         best, bound = found, bound + 1
     return best
@@ -107,13 +116,14 @@ def bucket_bound(
     value, _ = ask(start)
     converged = buckets.is_exact
     if not converged and np.isfinite(value) and iterations:
-        found = minimize(
-            *(ask, start),
-            jac=True,
-            method="L-BFGS-B",
-            bounds=ask.limits(),
-            options={"maxiter": iterations},
-        )
+        with one_blas_thread():  # the vectors are short
+            found = minimize(
+                *(ask, start),
+                jac=True,
+                method="L-BFGS-B",
+                bounds=ask.limits(),
+                options={"maxiter": iterations},
+            )
         converged = bool(found.success)
     return BucketBound(
         factors.constant + ask.best, buckets.is_exact, buckets.i_bound, ask.n_asked, converged
@@ -227,8 +237,8 @@ def _plan(factors: FactorList, order: Sequence[int], i_bound: int) -> Buckets:
     for v in order:
         parts = _partition(holding[v], i_bound + 1)
         own = []
-        for scope, sources in parts:
-            axes = (*sorted(u for u in scope if u != v), v)
+        for members, sources in parts:
+            axes = (*sorted(u for u in members if u != v), v)
             own.append(len(drawn.card))
             message = drawn.add(axes, [cards[u] for u in axes], sources)
             if message.scope:
@@ -236,7 +246,7 @@ def _plan(factors: FactorList, order: Sequence[int], i_bound: int) -> Buckets:
         if len(parts) > 1:
             groups.append(tuple(own))
     plan = drawn.finish()
-    n_bytes = 8 * 3 * int(plan.table_at[-1])
+    n_bytes = BYTES * int(plan.table_at[-1])
     widest = int(np.diff(plan.axis_at).max(initial=1)) - 1
     return Buckets(plan, tuple(groups), widest, n_bytes)
 
@@ -286,11 +296,8 @@ class _Draft:
                 shift_at + cards[-1],
             )
         )
-        steps, step = [], 1
-        for card in cards[-2::-1]:
-            steps.append(step)
-            step *= card
-        return _Source(axes[:-1], tuple(steps[::-1]), -1 - message_at)
+        steps = accumulate(cards[-2:0:-1], mul, initial=1) if len(cards) > 1 else ()
+        return _Source(axes[:-1], tuple(steps)[::-1], -1 - message_at)
 
     def finish(self) -> BucketPlan:
         """The plan as arrays."""
@@ -303,6 +310,15 @@ class _Draft:
         )
         digit = np.empty(len(axis_card), np.int64)
         return BucketPlan(
-            card, table_at, message_at, axis_at, axis_card, source_at, source, step_at, step, digit,
+            card,
+            table_at,
+            message_at,
+            axis_at,
+            axis_card,
+            source_at,
+            source,
+            step_at,
+            step,
+            digit,
             shift_at,
         )

@@ -127,7 +127,7 @@ def sweep(
     states: Entries,
     rng: np.random.Generator,
 ) -> tuple[Entries, Array]:
-    """Draw every block once in all chains; the states, and mean conditional marginals (chains, S)."""
+    """Draw every block once in all chains; states, and conditional marginals (chains, S)."""
     at = np.concatenate([[0], np.cumsum(factors.wiring.cards)])
     states, total = states.copy(), np.zeros((len(states), int(at[-1])))
     times = np.zeros(factors.n_variables)

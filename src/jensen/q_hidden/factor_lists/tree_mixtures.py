@@ -1,4 +1,4 @@
-"""Mixtures of rooted spanning trees: how often each edge appears, and which of its ends is the child."""
+"""Mixtures of rooted spanning trees: how often an edge appears, and which end is its child."""
 
 from __future__ import annotations
 
@@ -38,8 +38,9 @@ class TreeMixture(NamedTuple):
 def all_trees(n: int, ends: Ints) -> TreeMixture:
     """All spanning trees alike, rooted anywhere: edges weigh their effective resistance.
 
-    Of a root r the other end j of an edge (i, j) is the child of i with probability
-    L⁺_jj - L⁺_ij - L⁺_jr + L⁺_ir, L⁺ being the pseudo-inverse of the Laplacian, whose rows sum to 0.
+    With the root r the end j of an edge (i, j) is the child of i with probability
+    L⁺_jj - L⁺_ij - L⁺_jr + L⁺_ir, L⁺ being the pseudo-inverse of the Laplacian; its rows sum to 0,
+    so that the mean over all roots is L⁺_jj - L⁺_ij.
     """
     n_parts, part = connected_components(_graph(n, ends, np.ones(len(ends))), directed=False)
     if np.bincount(part, minlength=1).max(initial=0) > MOST_INVERTED:

@@ -8,9 +8,9 @@ configurations, which changes no sum.
 
 References
 ----------
-Wainwright, Jaakkola and Willsky (2005), *A new class of upper bounds on the log partition function*,
-theorem 2 and section IV. Globerson and Jaakkola (2007), *Convergent propagation algorithms via
-oriented trees*, equation 6.
+Wainwright, Jaakkola and Willsky (2005), *A new class of upper bounds on the log partition
+function*, theorem 2 and section IV. Globerson and Jaakkola (2007), *Convergent propagation
+algorithms via oriented trees*, equation 6.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from scipy.optimize import minimize
 
 from jensen.graphs.indexed_graph import wire_families
 from jensen.q_hidden.factor_lists.factor_list import FactorList
-from jensen.q_hidden.factor_lists.loopy import FixedPoint, Propagation, propagate, softmax
+from jensen.q_hidden.factor_lists.loopy import Propagation, gather, propagate, read_point
 from jensen.q_hidden.factor_lists.tree_mixtures import TreeMixture, all_trees, best_tree
 from jensen.support.factor_records import Messages, PairGraph, make_messages
+from jensen.support.machine import one_blas_thread
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -114,7 +115,7 @@ def _at(
     net = net._replace(**{name: getattr(net, name).copy() for name in ("message", "belief")})
     weights = np.ones(factors.wiring.n_families)
     weights[pairs.edges] = mixture.weights
-    _rebuild(factors, net, weights)
+    gather(factors.wiring, net, weights)
     how = Propagation("sweeps", DAMPING)
     point = propagate(factors, how, weights, net=net, most_sweeps=SWEEPS, tol=SETTLED)
     graph = _pair_graph(pairs, ends, mixture)
@@ -133,12 +134,6 @@ def _at(
         ),
         net,
     )
-
-
-def _rebuild(factors: FactorList, net: Messages, weights: Array) -> None:
-    from jensen.q_hidden.factor_lists.loopy import gather
-
-    gather(factors.wiring, net, weights)
 
 
 def _pair_graph(pairs: _Pairs, ends: Ints, mixture: TreeMixture) -> PairGraph:
@@ -162,7 +157,8 @@ def _pair_graph(pairs: _Pairs, ends: Ints, mixture: TreeMixture) -> PairGraph:
 def _ranges(begin: Ints, sizes: Ints) -> Ints:
     """All positions begin, begin + 1, ... of parts of these sizes."""
     ends = np.cumsum(sizes)
-    return np.arange(int(sizes.sum())) + np.repeat(begin - (ends - sizes), sizes)
+    places: Ints = np.arange(int(sizes.sum())) + np.repeat(begin - (ends - sizes), sizes)
+    return places
 
 
 def _heard(pairs: _Pairs, net: Messages) -> Array:
@@ -193,7 +189,8 @@ def _polish(graph: PairGraph, heard: Array) -> float:
         best = min(best, value)
         return value, slope
 
-    minimize(ask, heard, jac=True, method="L-BFGS-B", options={"maxiter": POLISH_STEPS})
+    with one_blas_thread():
+        minimize(ask, heard, jac=True, method="L-BFGS-B", options={"maxiter": POLISH_STEPS})
     return best
 
 
@@ -202,8 +199,6 @@ def _informations(pairs: _Pairs, ends: Ints, mixture: TreeMixture, net: Messages
     factors = pairs.factors
     weights = np.ones(factors.wiring.n_families)
     weights[pairs.edges] = mixture.weights
-    from jensen.q_hidden.factor_lists.loopy import read_point
-
     point = read_point(factors, net, weights, 1, Propagation())
     w = factors.wiring
     found = np.empty(len(ends))
