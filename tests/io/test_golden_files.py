@@ -29,6 +29,16 @@ def _network(net):
     }
 
 
+def _markov(net):
+    return {
+        "a": net.query("a", given={"b": "1"}).values,
+        "log_likelihood": net.log_likelihood(ROWS, missing_columns="ignore"),
+        "log_z": net.log_z,
+        "free_energy": net.free_energy_,
+        "effect": net.effects()["a", "b"].values,
+    }
+
+
 def _samples(net):
     return {
         "h": net.query("h", given={"a": "y"}).values,
@@ -163,6 +173,7 @@ ASKED = {
     "gaussian-network": _gaussian,
     "mixed-network": _mixed,
     "mixed-samples": _mixed_samples,
+    "markov-network": _markov,
     "gaussian-mixture": _mixture,
     "latent-class": _classes,
     "hidden-markov-labels": _weather,
@@ -187,6 +198,7 @@ def test_every_format_has_a_file():
         "jensen-network",
         "jensen-gaussian-network",
         "jensen-mixed-network",
+        "jensen-markov-network",
         "jensen-states",
         "jensen-factors",
         "jensen-structure-posterior",
