@@ -157,7 +157,7 @@ def _block(scope: Scope, term: Scope, cards: Sequence[int]) -> Array:
     block: Array = np.ones((1, 1))
     for v in scope:
         factor = contrasts(cards[v]) if v in term else np.ones((cards[v], 1))
-        block = np.kron(block, factor)
+        block = np.asarray(np.kron(block, factor), np.float64)
     return block
 
 

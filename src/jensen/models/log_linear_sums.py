@@ -99,8 +99,30 @@ def _is_possible(effects: Effects, states: NDArray[np.int64], support: Array) ->
     return possible
 
 
-class TreeSums:
-    """Sums by one pass over the cluster tree, with curvatures as if variables were independent."""
+class Whitened:
+    """Curvatures as if variables were independent.
+
+    Parameters
+    ----------
+    effects
+        The tables.
+    marginals
+        The distribution of each variable alone.
+    """
+
+    def __init__(self, effects: Effects, marginals: Sequence[Array]) -> None:
+        self.effects = effects
+        self._back = whitening(effects, marginals)
+        self._squares = self._back * self._back
+
+    def solve(self, theta: Array, count: Any, ridge: Array, slope: Array) -> Array:
+        """The slope times the inverse of `count` (of each coefficient, or one) and the penalty."""
+        weaker = self._squares.T @ ridge  # the diagonal of the penalty there
+        return np.asarray(self._back @ ((self._back.T @ slope) / (count + weaker)))
+
+
+class TreeSums(Whitened):
+    """Sums by one pass over the cluster tree."""
 
     def __init__(
         self,
@@ -109,9 +131,9 @@ class TreeSums:
         support: Array | None,
         marginals: Sequence[Array],
     ) -> None:
-        self.effects, self.support = effects, support
+        super().__init__(effects, marginals)
+        self.support = support
         self.partition = Partition(effects.wiring, names)
-        self._to_whitened = whitening(effects, marginals)
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
         """Log Z, and E[f]."""
@@ -120,12 +142,6 @@ class TreeSums:
             tables = tables + self.support
         log_z, counts = self.partition(tables)
         return log_z, self.effects.features(counts)
-
-    def solve(self, theta: Array, count: float, ridge: Array, slope: Array) -> Array:
-        """The slope times the inverse curvature of independent variables."""
-        back = self._to_whitened
-        weaker = (back * back).T @ ridge  # the diagonal of the penalty there
-        return np.asarray(back @ ((back.T @ slope) / (count + weaker)))
 
 
 def whitening(effects: Effects, marginals: Sequence[Array]) -> Any:
@@ -144,7 +160,8 @@ def whitening(effects: Effects, marginals: Sequence[Array]) -> Any:
             for part in combinations(term, size):
                 block: Array = np.ones((1, 1))
                 for v in term:
-                    block = np.kron(block, change[v][1:, 1:] if v in part else change[v][:1, 1:])
+                    own = change[v][1:, 1:] if v in part else change[v][:1, 1:]
+                    block = np.asarray(np.kron(block, own), np.float64)
                 j = place[part]
                 there = np.arange(effects.term_ptr[j], effects.term_ptr[j + 1])
                 rows.append(np.repeat(there, len(here)))

@@ -38,7 +38,6 @@ GRIDS = [
 ]
 
 
-
 def lists():
     """Random models of which something is left to sum, with what they were made of."""
     for seed in SEEDS:

@@ -26,9 +26,8 @@ Array = NDArray[np.float64]
 SEED = 0
 """Of random starts: the same question has the same answer."""
 
-FEW_TREES, FEW_ENTRIES = 2, 1 << 15
-"""Improvements of the mixture of trees, and entries of mini-buckets, where bounds only judge fixed
-points."""
+FEW_TREES = 2
+"""Improvements of the mixture of trees, where the bound only judges fixed points."""
 ROUNDING = 1e-7
 APART = 0.1
 """Nats by which fixed points differ before all of them are shown."""
@@ -204,9 +203,6 @@ def choose_points(factors: FactorList) -> Chosen:
         return Chosen(points[:1], points[0].log_z, points[0].log_z, 0)
     lower = product_bound(factors, points[0], np.random.default_rng(SEED)).value
     upper = tree_bound(factors, FEW_TREES).value
-    buckets = split(factors, most_entries=FEW_ENTRIES)
-    lower = max(lower, bucket_bound(factors, buckets, "lower").value)
-    upper = min(upper, bucket_bound(factors, buckets, "upper").value)
     slack = ROUNDING * max(1.0, abs(upper))
     inside = [p for p in points if lower - slack <= p.log_z <= upper + slack]
     return Chosen(inside, lower, upper, len(points) - len(inside))

@@ -74,12 +74,10 @@ class _Source(NamedTuple):
     at: int  # negative: -1 - where among the messages
 
 
-def split(
-    factors: FactorList, i_bound: int | None = None, *, most_entries: int = MOST_ENTRIES
-) -> Buckets:
+def split(factors: FactorList, i_bound: int | None = None) -> Buckets:
     """Split the factors so that messages have at most `i_bound` variables.
 
-    Without a bound the largest is taken whose tables fit in memory and have `most_entries` entries
+    Without a bound the largest is taken whose tables fit in memory and have `MOST_ENTRIES` entries
     together; a variable whose own factor is larger has a table of the size of that factor.
     """
     order = _order(factors)
@@ -95,7 +93,7 @@ def split(
     bound = 2
     while not best.is_exact:
         found = _plan(factors, order, bound)
-        if found.n_bytes > min(get_memory_limit(), BYTES * most_entries):
+        if found.n_bytes > min(get_memory_limit(), BYTES * MOST_ENTRIES):
             break
         best, bound = found, bound + 1
     return best
