@@ -4,6 +4,7 @@ import numpy as np
 
 from jensen.kernels import bare, kernel
 from jensen.kernels.records import BUCKET_PLAN, signature
+from jensen.support.factor_records import FROM_FACTOR, FROM_MESSAGE, FROM_SHIFT
 
 
 @bare
@@ -63,12 +64,14 @@ def send_forward(plan, log_tables, shift, weight, table, message):
         card, w = plan.card[b], weight[b]
         for entry in range(plan.table_at[b], plan.table_at[b + 1], card):
             for x in range(card):
-                table[entry + x] = shift[plan.shift_at[b] + x]
+                table[entry + x] = 0.0
         for k in range(plan.source_at[b], plan.source_at[b + 1]):
-            if plan.source[k] >= 0:
+            if plan.origin[k] == FROM_FACTOR:
                 add_source(plan, b, k, log_tables, plan.source[k], table)
+            elif plan.origin[k] == FROM_MESSAGE:
+                add_source(plan, b, k, message, plan.source[k], table)
             else:
-                add_source(plan, b, k, message, -1 - plan.source[k], table)
+                add_source(plan, b, k, shift, plan.source[k], table)
         to = plan.message_at[b]
         for entry in range(plan.table_at[b], plan.table_at[b + 1], card):
             top, some = -np.inf, 0.0
@@ -96,15 +99,13 @@ def send_back(plan, weight, table, message, share, shift_slope, weight_slope):
     """Fill the slope of the bound in shifts and weights; the shares of a table sum to one.
 
     Tables become these shares. The slope in a message is the sum of the shares of the entries that
-    read it; `share` starts at 0.
+    read it; `share` and `shift_slope` start at 0.
     """
     for b in range(plan.card.shape[0] - 1, -1, -1):
-        card, w, at = plan.card[b], weight[b], plan.shift_at[b]
+        card, w = plan.card[b], weight[b]
         if plan.axis_at[b + 1] - plan.axis_at[b] == 1:
             share[plan.message_at[b]] = 1.0
         weight_slope[b] = 0.0
-        for x in range(card):
-            shift_slope[at + x] = 0.0
         to = plan.message_at[b]
         for entry in range(plan.table_at[b], plan.table_at[b + 1], card):
             own, level = share[to], message[to]
@@ -116,8 +117,9 @@ def send_back(plan, weight, table, message, share, shift_slope, weight_slope):
                     if part > 0.0:
                         weight_slope[b] -= own * part * log_part
                 table[entry + x] = own * part
-                shift_slope[at + x] += own * part
             to += 1
         for k in range(plan.source_at[b], plan.source_at[b + 1]):
-            if plan.source[k] < 0:
-                add_back(plan, b, k, table, share, -1 - plan.source[k])
+            if plan.origin[k] == FROM_MESSAGE:
+                add_back(plan, b, k, table, share, plan.source[k])
+            elif plan.origin[k] == FROM_SHIFT:
+                add_back(plan, b, k, table, shift_slope, plan.source[k])

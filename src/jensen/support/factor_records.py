@@ -60,12 +60,17 @@ class PairGraph(NamedTuple):
     child: Array  # (2 E,)
 
 
+FROM_FACTOR, FROM_MESSAGE, FROM_SHIFT = range(3)
+"""Where a source of a mini-bucket stands."""
+
+
 class BucketPlan(NamedTuple):
     """Mini-buckets in the order in which they send, each with one variable that it sums out.
 
     The table of a mini-bucket has the summed variable fastest. It adds up sources: tables of
-    factors, and messages of earlier mini-buckets. Source k moves by ``step[step_at[k] + a]`` along
-    the a-th axis of the mini-bucket, by 0 where it does not have that variable.
+    factors, messages of earlier mini-buckets, and a shift, where there are several for a variable,
+    over all that these have in common. Source k moves by ``step[step_at[k] + a]`` along the a-th
+    axis of the mini-bucket, by 0 where it does not have that variable.
     """
 
     card: Ints  # (B,): states of the variable that is summed out
@@ -74,8 +79,9 @@ class BucketPlan(NamedTuple):
     axis_at: Ints  # (B + 1,): where its axes begin in `axis_card`
     axis_card: Ints  # the states of each axis, the summed variable last
     source_at: Ints  # (B + 1,): where its sources begin
-    source: Ints  # where it begins in the factors' tables, or -1 - where in the messages
+    origin: Ints  # of each source: FROM_FACTOR, FROM_MESSAGE or FROM_SHIFT
+    source: Ints  # where it begins in the tables of factors, in the messages or in the shifts
     step_at: Ints  # (sources,): where the steps of each source begin
     step: Ints
     digit: Ints  # workspace, like `axis_card`
-    shift_at: Ints  # (B + 1,): where the shift of each begins; the same states as its variable
+    shift_at: Ints  # (B + 1,): where the shift of each begins

@@ -3,9 +3,9 @@
 Variables are summed out one after the other. Where the factors of one are too many for a table,
 they are split, and each part is summed with an exponent of its own: by Hölder's inequality the
 product of the parts' power sums bounds the sum of the product from above if all weights are
-positive and sum to one, from below if one alone is positive. Shifts of the variable's own terms
-between the parts, and the weights, are optimised; every iterate is a bound. With one part
-everywhere both are exact.
+positive and sum to one, from below if one alone is positive. Shifts between the parts, of terms of
+all variables that they have in common, and the weights are optimised; every iterate is a bound.
+With one part everywhere both are exact.
 
 References
 ----------
@@ -27,7 +27,7 @@ from scipy.optimize import minimize
 from jensen.graphs.elimination import best_order
 from jensen.q_hidden.factor_lists.factor_list import FactorList
 from jensen.support.arguments import check_whole
-from jensen.support.factor_records import BucketPlan
+from jensen.support.factor_records import FROM_FACTOR, FROM_MESSAGE, FROM_SHIFT, BucketPlan
 from jensen.support.machine import check_memory, get_memory_limit, one_blas_thread
 
 Array = NDArray[np.float64]
@@ -67,20 +67,24 @@ class BucketBound(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """A table of a factor, or the message of a mini-bucket."""
+    """A table of a factor, the message of a mini-bucket, or a shift."""
 
+    origin: int
     scope: tuple[int, ...]
     steps: tuple[int, ...]
-    at: int  # negative: -1 - where among the messages
+    at: int
 
 
-def split(factors: FactorList, i_bound: int | None = None) -> Buckets:
+def split(
+    factors: FactorList, i_bound: int | None = None, order: Sequence[int] | None = None
+) -> Buckets:
     """Split the factors so that messages have at most `i_bound` variables.
 
     Without a bound the largest is taken whose tables fit in memory and have `MOST_ENTRIES` entries
-    together; a variable whose own factor is larger has a table of the size of that factor.
+    together; a variable whose own factor is larger has a table of the size of that factor. The
+    order in which variables are summed out is searched for, unless it is given.
     """
-    order = _order(factors)
+    order = elimination_order(factors) if order is None else order
     if i_bound is not None:
         check_whole("i_bound", i_bound, at_least=1)
         found = _plan(factors, order, i_bound)
@@ -141,7 +145,7 @@ class _Objective:
         self.weight = np.ones(n)
         self.table = np.empty(int(self.plan.table_at[-1]))
         self.message = np.empty(int(self.plan.message_at[-1]))
-        self.n_shifts = sum(len(g) * int(self.plan.card[g[0]]) for g in self.groups)
+        self.n_shifts = len(self.shift)
 
     def start(self) -> Array:
         """No shifts; equal weights above, half of one below for each part but the first."""
@@ -167,7 +171,7 @@ class _Objective:
             self.best = min(self.best, value) if self.sign > 0 else max(self.best, value)
         if not np.isfinite(value):
             return (inf, np.zeros(len(x)))
-        shift_slope, weight_slope = np.empty(len(self.shift)), np.empty(len(self.weight))
+        shift_slope, weight_slope = np.zeros(len(self.shift)), np.empty(len(self.weight))
         share = np.zeros(len(self.message))
         send_back(
             self.plan, self.weight, self.table, self.message, share, shift_slope, weight_slope
@@ -175,14 +179,17 @@ class _Objective:
         return self.sign * value, self.sign * self._slope(x, shift_slope, weight_slope)
 
     def _read(self, x: Array) -> None:
-        at, weight_at = 0, self.n_shifts
+        weight_at = self.n_shifts
         for group in self.groups:
-            n, card = len(group), int(self.plan.card[group[0]])
-            own = x[at : at + n * card].reshape(n, card)
-            for b, row in zip(group, own - own.mean(0), strict=True):
-                self.shift[self.shift_at[b] : self.shift_at[b + 1]] = row
+            n = len(group)
+            own = x[self._shifts_of(group)].reshape(n, -1)
+            self.shift[self._shifts_of(group)] = (own - own.mean(0)).ravel()
             self.weight[list(group)] = self._weights(x[weight_at : weight_at + n])
-            at, weight_at = at + n * card, weight_at + n
+            weight_at += n
+
+    def _shifts_of(self, group: tuple[int, ...]) -> slice:
+        """The shifts of the mini-buckets of a variable, which stand one after the other."""
+        return slice(int(self.shift_at[group[0]]), int(self.shift_at[group[-1] + 1]))
 
     def _weights(self, free: Array) -> Array:
         if self.sign > 0:
@@ -193,11 +200,11 @@ class _Objective:
         return found
 
     def _slope(self, x: Array, shift_slope: Array, weight_slope: Array) -> Array:
-        found, at, weight_at = np.empty(len(x)), 0, self.n_shifts
+        found, weight_at = np.empty(len(x)), self.n_shifts
         for group in self.groups:
-            n, card = len(group), int(self.plan.card[group[0]])
-            rows = np.array([shift_slope[self.shift_at[b] : self.shift_at[b + 1]] for b in group])
-            found[at : at + n * card] = (rows - rows.mean(0)).ravel()
+            n = len(group)
+            rows = shift_slope[self._shifts_of(group)].reshape(n, -1)
+            found[self._shifts_of(group)] = (rows - rows.mean(0)).ravel()
             weights, slope = self.weight[list(group)], weight_slope[list(group)]
             if self.sign > 0:
                 free = weights * (slope - weights @ slope)
@@ -205,11 +212,11 @@ class _Objective:
                 free = weights * (slope - slope[0])
                 free[0] = 0.0
             found[weight_at : weight_at + n] = free
-            at, weight_at = at + n * card, weight_at + n
+            weight_at += n
         return found
 
 
-def _order(factors: FactorList) -> list[int]:
+def elimination_order(factors: FactorList) -> list[int]:
     n = factors.n_variables
     adjacent = np.zeros((n, n), bool)
     for scope in factors.wiring.scopes():
@@ -229,16 +236,18 @@ def _plan(factors: FactorList, order: Sequence[int], i_bound: int) -> Buckets:
 
     for f, scope in enumerate(w.scopes()):
         steps = w.fam_stride[w.fam_ptr[f] : w.fam_ptr[f + 1]].tolist()
-        hand_over(_Source(scope, tuple(steps), int(w.fam_at[f])))
+        hand_over(_Source(FROM_FACTOR, scope, tuple(steps), int(w.fam_at[f])))
     drawn = _Draft()
     groups = []
     for v in order:
         parts = _partition(holding[v], i_bound + 1)
+        common = sorted(set.intersection(*(members for members, _ in parts)) - {v}) if parts else []
         own = []
-        for members, sources in parts:
+        for members, sources in parts or [({v}, [])]:
             axes = (*sorted(u for u in members if u != v), v)
             own.append(len(drawn.card))
-            message = drawn.add(axes, [cards[u] for u in axes], sources)
+            shared = (*common, v) if len(parts) > 1 else ()
+            message = drawn.add(axes, [cards[u] for u in axes], sources, shared)
             if message.scope:
                 hand_over(message)
         if len(parts) > 1:
@@ -269,15 +278,27 @@ class _Draft:
     def __init__(self) -> None:
         self.card: list[int] = []
         self.axis_card: list[int] = []
+        self.origin: list[int] = []
         self.source: list[int] = []
         self.step_at: list[int] = []
         self.step: list[int] = []
         self.ends: list[tuple[int, int, int, int, int]] = [(0, 0, 0, 0, 0)]
 
-    def add(self, axes: tuple[int, ...], cards: list[int], sources: list[_Source]) -> _Source:
-        """Add a mini-bucket with these axes; its message."""
+    def add(
+        self,
+        axes: tuple[int, ...],
+        cards: list[int],
+        sources: list[_Source],
+        shared: tuple[int, ...],
+    ) -> _Source:
+        """Add a mini-bucket with these axes, which shares some with others; its message."""
         table_at, message_at, axis_at, source_at, shift_at = self.ends[-1]
+        shared_cards = [cards[axes.index(u)] for u in shared]
+        if shared:
+            shift = _Source(FROM_SHIFT, shared, _steps(shared_cards), shift_at)
+            sources = [*sources, shift]
         for source in sources:
+            self.origin.append(source.origin)
             step = dict(zip(source.scope, source.steps, strict=True))
             self.source.append(source.at)
             self.step_at.append(len(self.step))
@@ -291,32 +312,30 @@ class _Draft:
                 message_at + n_message,
                 axis_at + len(axes),
                 source_at + len(sources),
-                shift_at + cards[-1],
+                shift_at + (prod(shared_cards) if shared else 0),
             )
         )
-        steps = accumulate(cards[-2:0:-1], mul, initial=1) if len(cards) > 1 else ()
-        return _Source(axes[:-1], tuple(steps)[::-1], -1 - message_at)
+        return _Source(FROM_MESSAGE, axes[:-1], _steps(cards[:-1]), message_at)
 
     def finish(self) -> BucketPlan:
         """The plan as arrays."""
         table_at, message_at, axis_at, source_at, shift_at = (
             np.array(column, np.int64) for column in zip(*self.ends, strict=True)
         )
-        card, axis_card, source, step_at, step = (
+        card, axis_card, origin, source, step_at, step = (
             np.array(found, np.int64)
-            for found in (self.card, self.axis_card, self.source, self.step_at, self.step)
+            for found in (
+                *(self.card, self.axis_card, self.origin),
+                *(self.source, self.step_at, self.step),
+            )
         )
         digit = np.empty(len(axis_card), np.int64)
         return BucketPlan(
-            card,
-            table_at,
-            message_at,
-            axis_at,
-            axis_card,
-            source_at,
-            source,
-            step_at,
-            step,
-            digit,
-            shift_at,
+            *(card, table_at, message_at, axis_at, axis_card, source_at),
+            *(origin, source, step_at, step, digit, shift_at),
         )
+
+
+def _steps(cards: Sequence[int]) -> tuple[int, ...]:
+    """Steps of the axes of a table in which the last one runs fastest."""
+    return tuple(accumulate(cards[:0:-1], mul, initial=1))[::-1] if cards else ()
