@@ -25,7 +25,7 @@ def test_files_one_after_the_other_are_all_of_them_at_once(run, refuse):
     text = refuse("update", "net.json", "two.csv", "-o", "x.json", "--step", "0.1")
     assert "--step belongs to --n-total" in text
     text = refuse("update", "net.json", "two.csv", "-o", "x.json", "--n-total", "3")
-    assert "--n-total 3 is less than the rows of this table, 100" in text
+    assert "is less than the rows of this table, 100" in text
     assert run("learn", "one.csv", *graph[:2], "-o", "flat.json").code == 0
     text = refuse("update", "flat.json", "two.csv", "-o", "x.json")
     assert "files hold counts only as a posterior" in text

@@ -20,6 +20,7 @@ def run(given: Given) -> None:
     from jensen.cli.describe_model import save_model
 
     inputs.set_threads(given.threads)
+    given.check()
     given.refuse_two_inputs("file", "data")
     if given.output is None:
         raise JensenError("say where the updated network is written: -o FILE, maybe the same file")
