@@ -1,4 +1,4 @@
-"""An Ising grid as its coupling grows: log Z between bounds, and what loopy propagation makes of it.
+"""An Ising grid as its coupling grows: log Z between bounds, and by loopy propagation.
 
 Neighbours on a grid of 10 × 10 spins prefer to be alike, the more the larger the coupling. Messages
 settle everywhere and are nearly right on both sides of the transition, near which the grid orders
@@ -26,6 +26,7 @@ pairs = [
 
 
 def name(cell):
+    """The name of a spin, by row and column."""
     return f"{cell[0]}.{cell[1]}"
 
 
@@ -44,9 +45,9 @@ for coupling in COUPLINGS:
     for way in ways:
         i_bound = 4 if way == "mini-bucket" else None
         found[way].append(float(net.log_z(inference=way, i_bound=i_bound)))
-    row = [found[way][-1] for way in ways]
+    low, loopy, exact, buckets, high = (found[way][-1] for way in ways)
     print(
-        f"{coupling:8.1f}  {row[0]:10.3f} {row[1]:10.3f} {row[2]:10.3f}   {row[3]:10.3f} {row[4]:10.3f}"
+        f"{coupling:8.1f}  {low:10.3f} {loopy:10.3f} {exact:10.3f}   {buckets:10.3f} {high:10.3f}"
     )
 
 figure, axes = plt.subplots(figsize=(7, 4), layout="constrained")
@@ -61,6 +62,6 @@ labels = {
 for way, mark in marks.items():
     axes.plot(COUPLINGS, np.array(found[way]) - exact, marker=mark, label=labels[way])
 axes.axhline(0.0, color="black", linewidth=1, label="exact")
-axes.set(xlabel="coupling", ylabel="nats above the exact log Z", title="A grid of 10 × 10 spins")
+axes.set(xlabel="coupling", ylabel="nats above the exact log Z", title="A grid of 10 by 10 spins")
 axes.legend(loc="upper right", fontsize=8)
 figure.savefig(sys.argv[1] if len(sys.argv) > 1 else "ising_bracket.svg")

@@ -95,7 +95,7 @@ def pygms_buckets(setting: Setting) -> Task:
 WORKLOADS = [
     Workload(
         "loopy-grid",
-        "loopy belief propagation to 1e-9 on a grid of 50 × 50 spins",
+        "loopy belief propagation to 1e-9 on a grid of 50 by 50 spins",
         Contender("jensen", jensen_loopy),
         [Contender("pygms, as many sweeps", pygms_loopy, "pygms")],
         Check(relative_difference, 1e-4, "relative"),
@@ -104,7 +104,7 @@ WORKLOADS = [
     ),
     Workload(
         "mini-buckets",
-        f"an upper bound by weighted mini-buckets, i-bound {I_BOUND}, {PASSES} passes, 10 × 10",
+        f"an upper bound by weighted mini-buckets, i-bound {I_BOUND}, {PASSES} passes, 10 by 10",
         Contender("jensen", jensen_buckets),
         [Contender("pygms", pygms_buckets, "pygms")],
         Check(relative_difference, 1e-3, "relative"),

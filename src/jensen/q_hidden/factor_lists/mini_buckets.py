@@ -217,6 +217,7 @@ class _Objective:
 
 
 def elimination_order(factors: FactorList) -> list[int]:
+    """An order of summing out that makes small tables."""
     n = factors.n_variables
     adjacent = np.zeros((n, n), bool)
     for scope in factors.wiring.scopes():
