@@ -14,6 +14,7 @@ from jensen.data.model_columns import warn_of_unknown
 from jensen.exceptions import ImpossibleError, JensenError, TooLargeError
 from jensen.inference.approximate.conditioned import NOTHING_KNOWN, condition
 from jensen.inference.approximate.labels import EXACT, Label, LabelledArray, LabelledNumber
+from jensen.inference.approximate.maximum import Maximum
 from jensen.inference.approximate.methods import (
     DEFAULT_OPTIONS,
     METHODS,
@@ -30,7 +31,6 @@ from jensen.inference.fitted import DEFAULTS, RowChoices
 from jensen.inference.most_probable import Assignment, AssignmentSearch
 from jensen.inference.network_rows import RowReader
 from jensen.inference.network_rows import best_states as best_states_of
-from jensen.q_hidden.factor_lists.best_states import BestStates, best_states
 from jensen.support.arguments import check_whole
 from jensen.support.text import option, some
 
@@ -149,7 +149,7 @@ class Approximate:
                 self._give_up_exactness(error)
         check_whole("k", k, at_least=1)
         findings = read_findings(self.network, given, do)
-        solver = _Maximum(self.network, findings)
+        solver = Maximum(self.network, findings)
         hidden = [v for v in range(len(self.network.variables)) if v not in solver.known]
         masks = {v: np.ones(self.network.variables[v].n_states) for v in hidden}
         search = AssignmentSearch(masks, solver.solve, allow_bans=k > 1)
@@ -370,37 +370,3 @@ def _joined(labels: Sequence[Label]) -> Label:
         max(label.sweeps for label in worst),
         notes[:4],
     )
-
-
-class _Maximum:
-    """The best states under masks, by dual decomposition."""
-
-    def __init__(self, network: TableNetwork, findings: Findings) -> None:
-        self.network, self.findings = network, findings
-        self.known = {*findings.hard, *findings.do}
-        self.found: dict[tuple[tuple[int, int], ...], BestStates] = {}
-
-    def solve(self, masks: dict[int, Array]) -> tuple[dict[int, int], float]:
-        """The best states found, and their log product."""
-        soft = dict(self.findings.soft)
-        for v, mask in masks.items():
-            soft[v] = soft.get(v, 1.0) * mask
-        factors = condition(self.network, self.findings._replace(soft=soft), None)
-        if factors.constant == -np.inf:
-            return {}, -np.inf
-        best = best_states(factors, np.random.default_rng(0))
-        if best.states is None:
-            return {}, -np.inf
-        states = factors.original(best.states)
-        self.found[tuple(sorted(states.items()))] = best
-        return states, best.value
-
-    def assignment(self, states: dict[int, int], value: float, hidden: Sequence[int]) -> Assignment:
-        """The answer, with what no assignment exceeds."""
-        best = self.found[tuple(sorted(states.items()))]
-        names = {
-            self.network.variables[v].name: self.network.variables[v].states[states[v]]
-            for v in hidden
-        }
-        log_p = value if self.network.sums_to_one else np.nan
-        return Assignment(names, log_p, np.nan, log_product=value, bound=best.bound)

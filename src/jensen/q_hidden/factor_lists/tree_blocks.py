@@ -19,6 +19,7 @@ from jensen.q_hidden.factor_lists.factor_list import FactorList
 from jensen.q_hidden.trees.plans import Plans, find_families
 from jensen.q_hidden.trees.problems import hidden_sets
 from jensen.q_hidden.trees.run import drawn_states, marginals
+from jensen.support.fields import add_at
 from jensen.support.tree_records import Problems, Program
 
 Array = NDArray[np.float64]
@@ -45,7 +46,7 @@ class Block(NamedTuple):
         bases = np.tile(self.base, (n_chains, 1))
         shifts = self.term_stride * states[:, self.term_variable]
         for chain in range(n_chains):
-            np.add.at(bases[chain], self.term_of, shifts[chain])
+            add_at(bases[chain], self.term_of, shifts[chain])
         first = np.cumsum(self.n_families) - self.n_families
         base_ptr = (np.arange(n_chains)[:, None] * len(self.base) + first).ravel()
         set_of = np.tile(np.arange(n_parts), n_chains)

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components, minimum_spanning_tree
 
+from jensen.support.fields import add_at
+
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -52,8 +54,8 @@ def all_trees(n: int, ends: Ints) -> TreeMixture:
         local = np.searchsorted(members, ends[own])
         size = len(members)
         laplacian = np.zeros((size, size))
-        np.add.at(laplacian, (local[:, 0], local[:, 1]), -1.0)
-        np.add.at(laplacian, (local[:, 1], local[:, 0]), -1.0)
+        add_at(laplacian, (local[:, 0], local[:, 1]), -1.0)
+        add_at(laplacian, (local[:, 1], local[:, 0]), -1.0)
         laplacian[np.diag_indices(size)] = -laplacian.sum(1)
         inverse = np.linalg.inv(laplacian + 1.0 / size) - 1.0 / size
         root[members] = 1.0 / size
