@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -307,7 +307,10 @@ def _by_scores(
     scorer, constraints = add_prior(chosen.get("prior"), scorer, given_rules)
     streams = as_generator(chosen["random_state"]).spawn(chosen.get("restarts", 0))
     length = chosen.get("tabu_length", climbing.TABU_LENGTH)
-    task = methods.SearchTask(scorer, constraints, start, streams, chosen["progress"], length)
+    task = methods.SearchTask(
+        scorer, constraints, start, streams, chosen["progress"], length,
+        order=None if table is None else _order_of(table.names, scorer.names),
+    )  # fmt: skip
     found = methods.find_graph(method, task, chosen.get("time_limit"))
     constant = log_jacobian_of_units(scorer)
     found = found._replace(score=found.score + constant, trace=found.trace + constant)
@@ -317,6 +320,13 @@ def _by_scores(
     if method == "ges":
         return with_known_directions(found.joined, scorer.names, constraints).with_info(info)
     return DAG.from_adjacency(found.joined, scorer.names).with_info(info)
+
+
+def _order_of(columns: Sequence[str], names: Sequence[str]) -> list[int] | None:
+    """The places of columns among the sorted names; None if they stand in that order."""
+    place = {name: k for k, name in enumerate(names)}
+    order = [place[name] for name in columns if name in place]
+    return None if order == sorted(order) else order
 
 
 def _variables(table: RowSource, beside: Any) -> list[Variable]:
