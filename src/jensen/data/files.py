@@ -135,7 +135,7 @@ def _read_whole(path: Path) -> pa.Buffer:
     """What a file holds, in an array of NumPy: its pages are large, and so filled sooner."""
     with path.open("rb") as file:
         content = np.empty(os.fstat(file.fileno()).st_size, np.uint8)
-        content = content[: file.readinto(content)]
+        content = content[: file.readinto(content.data)]
         rest = file.read()  # of a pipe, which has no size, or a file that grows
     return pa.py_buffer(content.tobytes() + rest if rest else content)
 
