@@ -7,6 +7,7 @@ set from outside say nothing about how it depends on its parents.
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from jensen.estimators.learning import LoopChoices
 from jensen.exceptions import DataError, JensenError
 from jensen.free_energy import ALGORITHMS, COMMON
 from jensen.graphs import DAG
+from jensen.graphs.base import Graph
 from jensen.models.discrete_network import (
     COORDINATES,
     LEARNED,
@@ -40,7 +42,17 @@ SEEKING = [name for name in COMMON if ALGORITHMS[name].seeks_mode]
 
 
 class Estimator:
-    """Choices can be read, changed and copied (`sklearn.base.clone` works)."""
+    """Choices can be read, changed and copied (`sklearn.base.clone` works); models are saved."""
+
+    def save(self, path: str | Path) -> None:
+        """Write the network to a file; `jn.load` reads it back. The suffix tells the format."""
+        from jensen.io import save
+
+        save(self, path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the rows of `fit`, which are held in memory only."""
+        return {name: x for name, x in vars(self).items() if name != "_rows_of_fit"}
 
     @classmethod
     def _choices(cls) -> list[str]:
@@ -154,7 +166,7 @@ class NetworkSettings(LoopChoices):
 
 
 def learned_variables(
-    graph: DAG, table: RowSource, hidden: Mapping[str, int | Sequence[object]]
+    graph: Graph, table: RowSource, hidden: Mapping[str, int | Sequence[object]]
 ) -> tuple[Variable, ...]:
     """The variable of every node: of its column, or as declared hidden."""
     refuse_counts(table, [x for x in graph.nodes if x in table and x not in hidden])
@@ -162,7 +174,7 @@ def learned_variables(
 
 
 def hidden_or_seen(
-    graph: DAG,
+    graph: Graph,
     table: RowSource,
     hidden: Mapping[str, int | Sequence[object]],
     read: Callable[[str, RowSource], Variable],

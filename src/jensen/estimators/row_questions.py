@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from functools import singledispatch
+from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
+from jensen.data.answers import of_states, write_answers
 from jensen.data.fill_missing import Filled, put_back
 from jensen.data.model_columns import MissingColumns
 from jensen.exceptions import DataError, JensenError
-from jensen.families.dirichlet import SegmentedDirichlet
+from jensen.inference.drawn_networks import draw_networks
 from jensen.inference.fitted import FittedNetwork, Method, RowChoices
-from jensen.inference.gaussian_network import GaussianNetwork
-from jensen.inference.mixed_network import MixedNetwork, NumberParameters
-from jensen.inference.mixed_parameters import drawn
-from jensen.inference.network import Network
-from jensen.inference.regression import LinearRegression
 from jensen.support.arguments import as_generator, check_whole
-from jensen.support.text import one_of, option
+from jensen.support.text import option
 
 Array = NDArray[np.float64]
 
@@ -41,6 +37,7 @@ class RowQuestions:
         impossible: Literal["raise", "nan"] = "raise",
         unknown: Literal["raise", "missing"] = "raise",
         missing_columns: MissingColumns = "warn",
+        out: str | PathLike[str] | None = None,
     ) -> Any:
         """P(target | the rest of the row), (N, K) in the order of `states[target]`.
 
@@ -58,6 +55,10 @@ class RowQuestions:
         missing_columns
             Variables without a column are missing in every row. "warn" names them, as they may be
             misspelt; "ignore" does not. Hidden variables have no column anyway.
+        out
+            A CSV, TSV or Parquet file for the answers, which are then asked block by block, so that
+            a scan of more rows than memory (`jn.scan_table`) will do; its path is returned. Here a
+            column P(target=state) for each state.
 
         Examples
         --------
@@ -69,14 +70,41 @@ class RowQuestions:
                [0.292, 0.708]])
         """
         choices = self._row_choices(impossible, unknown, missing_columns)
-        return self.require_any().predict_proba(as_table(table), target, choices)
+        network = self.require_any()
+        if out is None:
+            return network.predict_proba(as_table(table), target, choices)
 
-    def predict(self, table: Any, target: str, **choices: Any) -> NDArray[Any]:
+        def ask(rows: Table) -> dict[str, Any]:
+            found = network.predict_proba(rows, target, choices)
+            each = found if target is None else {target: found}
+            states = {name: network.variables[network.index(name)].states for name in each}
+            return {
+                column: values
+                for name, one in each.items()
+                for column, values in of_states(name, one, states[name]).items()
+            }
+
+        return write_answers(table, out, ask)
+
+    def predict(
+        self,
+        table: Any,
+        target: str,
+        *,
+        out: str | PathLike[str] | None = None,
+        **choices: Any,
+    ) -> Any:
         """The most probable state of the target in every row; choices as in `predict_proba`.
 
         With ``impossible="nan"`` an impossible row has the label "". Of a continuous target the
-        mean given the rest of the row.
+        mean given the rest of the row. With `out` they are the column predicted_TARGET of a file.
         """
+        if out is not None:
+
+            def ask(rows: Table) -> dict[str, Any]:
+                return {f"predicted_{target}": self.predict(rows, target, **choices)}
+
+            return write_answers(table, out, ask)
         rows = as_table(table)
         return self.require_any().predict(rows, target, hidden=self._hidden(), **choices)
 
@@ -90,6 +118,7 @@ class RowQuestions:
         impossible: Literal["raise", "nan"] = "raise",
         unknown: Literal["raise", "missing"] = "raise",
         missing_columns: MissingColumns = "warn",
+        out: str | PathLike[str] | None = None,
     ) -> Any:
         """The table with missing values filled in, as the kind of dataframe that came in.
 
@@ -116,6 +145,9 @@ class RowQuestions:
             What to do with labels that the network does not know: "raise", or fill ("missing").
         missing_columns
             As in `predict_proba`; columns that are not there are not added.
+        out
+            A file for the filled table, written block by block, as in `predict_proba`. Draws then
+            differ from those without it, but not with the source of the rows.
 
         Examples
         --------
@@ -127,9 +159,23 @@ class RowQuestions:
         >>> len(net.impute(rows, "draw", n=10, random_state=0))
         10
         """
-        data = as_table(table)
         choices: dict[str, Any] = {"impossible": impossible, "unknown": unknown}
         choices["missing_columns"] = missing_columns
+        if out is not None:
+            if n is not None:
+                raise JensenError(
+                    "n completed tables do not go into one file: leave out n, and ask for one at a "
+                    "time, each with a random_state of its own"
+                )
+            rng = as_generator(random_state)
+
+            def ask(rows: Table) -> Table:
+                cells = self.filled_cells(rows, method, random_state=rng, **choices)
+                filled: Table = put_back(rows, rows, cells)
+                return filled
+
+            return write_answers(table, out, ask)
+        data = as_table(table)
         if n is None:
             cells = self.filled_cells(data, method, random_state=random_state, **choices)
             return put_back(table, data, cells)
@@ -174,8 +220,12 @@ class RowQuestions:
         return self.require_any().fill(data, method, as_generator(random_state), choices)
 
     def log_likelihood(
-        self, table: Any, *, missing_columns: MissingColumns = "warn"
-    ) -> NDArray[np.float64]:
+        self,
+        table: Any,
+        *,
+        missing_columns: MissingColumns = "warn",
+        out: str | PathLike[str] | None = None,
+    ) -> Any:
         """Log p(row), what is missing summed out, (N,); -inf if impossible or of an unknown state.
 
         Of unknown states a `DataWarning` tells the first.
@@ -187,6 +237,8 @@ class RowQuestions:
         missing_columns
             As in `predict_proba`. A variable without a column is summed out of every row, so
             numbers of tables with different columns do not compare.
+        out
+            A file for the column log_likelihood, written block by block, as in `predict_proba`.
 
         Examples
         --------
@@ -197,7 +249,14 @@ class RowQuestions:
         array([-0.781, -0.435])
         """
         choices = self._row_choices(missing_columns=missing_columns)
-        return self.require_any().log_likelihood(as_table(table), choices)
+        network = self.require_any()
+        if out is None:
+            return network.log_likelihood(as_table(table), choices)
+
+        def ask(rows: Table) -> dict[str, Any]:
+            return {"log_likelihood": network.log_likelihood(rows, choices)}
+
+        return write_answers(table, out, ask)
 
     def score(
         self, table: Any, y: None = None, *, missing_columns: MissingColumns = "warn"
@@ -254,97 +313,3 @@ class RowQuestions:
     def _hidden(self) -> Collection[str]:
         """Variables that never have a column."""
         return getattr(self, "hidden", None) or ()
-
-
-# --- networks at draws of their parameters ---
-
-
-def draw_networks(network: FittedNetwork, n: int, rng: np.random.Generator) -> list[FittedNetwork]:
-    """As many networks, each at one draw of the parameters; of samples some that lie far apart."""
-    samples = getattr(network, "samples", None)
-    if samples is not None:
-        if n > len(samples):
-            raise JensenError(
-                f"this network has {len(samples):,} samples of its parameters, and n={n:,} are "
-                f"asked for: ask for fewer, or keep more (n_samples)"
-            )
-        at = np.linspace(0, len(samples) - 1, n).round().astype(int)
-        return [_at_sample(network, samples[s]) for s in at]
-    if not network.has_posterior:
-        raise JensenError(
-            "this network has point estimates only, and imputations that differ by these alone "
-            "would look surer than they are: learn it with "
-            f"{one_of('method', ['vbem', 'gibbs'])}, or leave out n for one draw"
-        )
-    return [_draw(network, rng) for _ in range(n)]
-
-
-def _tables(network: Network, concentration: Array, rng: np.random.Generator) -> Array:
-    family = SegmentedDirichlet(network.wiring.row_lengths())
-    return np.exp(family.sample_stats(concentration - 1.0, rng))
-
-
-@singledispatch
-def _draw(network: FittedNetwork, rng: np.random.Generator) -> FittedNetwork:
-    """The network at a draw of its parameters."""
-    raise JensenError(network.lacks)
-
-
-@_draw.register
-def _(network: Network, rng: np.random.Generator) -> FittedNetwork:
-    assert network.concentration is not None, "there is a posterior"
-    tables = _tables(network, network.concentration, rng)
-    return Network(network.graph, network.variables, tables)
-
-
-@_draw.register
-def _(network: GaussianNetwork, rng: np.random.Generator) -> FittedNetwork:
-    assert network.regression_posteriors is not None, "there is a posterior"
-    centre, parts = network.regression_posteriors
-    found = []
-    for v, (name, part) in enumerate(zip(network.graph.nodes, parts, strict=True)):
-        above = network.graph.parent_indices[v]
-        one = drawn(part, centre, v, above, rng)
-        assert isinstance(one, NumberParameters), "there are no counts"
-        slopes = zip(network.graph.parents(name), one.slopes[0].tolist(), strict=True)
-        found.append(
-            LinearRegression(name, float(one.intercepts[0]), dict(slopes), float(one.variances[0]))
-        )
-    return GaussianNetwork(network.graph, tuple(found), constants=network.constants)
-
-
-@_draw.register
-def _(network: MixedNetwork, rng: np.random.Generator) -> FittedNetwork:
-    assert network.posteriors is not None, "there is a posterior"
-    concentration, shift, parts = network.posteriors
-    tables = _tables(network.label_network, concentration, rng)
-    above = network.layout.number_parents
-    numbers = tuple(
-        drawn(part, shift, v, own, rng)
-        for v, (part, own) in enumerate(zip(parts, above, strict=True))
-    )
-    return MixedNetwork(
-        network.graph, network.variables, tables, numbers, constants=network.constants
-    )
-
-
-@singledispatch
-def _at_sample(network: FittedNetwork, sample: Array) -> FittedNetwork:
-    """The network at one sample of its parameters."""
-    raise JensenError(network.lacks)
-
-
-@_at_sample.register
-def _(network: Network, sample: Array) -> FittedNetwork:
-    return Network(network.graph, network.variables, sample)
-
-
-@_at_sample.register
-def _(network: MixedNetwork, sample: Array) -> FittedNetwork:
-    from jensen.models.mixed_network import unpack
-
-    family = SegmentedDirichlet(network.layout.wiring.row_lengths())
-    tables, numbers = unpack(network.layout, sample, family)
-    return MixedNetwork(
-        network.graph, network.variables, tables, numbers, constants=network.constants
-    )
