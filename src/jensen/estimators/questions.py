@@ -184,7 +184,9 @@ class Questions(RowQuestions):
         --------
         >>> import jensen as jn
         >>> net = jn.examples.load("sprinkler")
-        >>> net.log_z(given={"wet_grass": "yes"}, inference="mini-bucket", i_bound=1)
+        >>> found = net.log_z({"wet_grass": "yes"}, inference="mini-bucket", i_bound=1)
+        >>> found.lower < net.log_z({"wet_grass": "yes"}) < found.upper, found.label.kind
+        (True, 'upper bound')
         """
         from jensen.inference.approximate.answers import Approximate
         from jensen.inference.approximate.methods import Options

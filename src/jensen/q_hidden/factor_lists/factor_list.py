@@ -94,7 +94,7 @@ def make_factor_list(
     Examples
     --------
     >>> import numpy as np
-    >>> pair = np.log([[0.0, 1.0], [2.0, 3.0]])
+    >>> pair = np.array([[-np.inf, 0.0], [1.0, 2.0]])
     >>> found = make_factor_list([2, 2], [(0, 1)], [pair], {0: np.array([True, False])})
     >>> found.known, found.constant          # the second variable follows
     ({0: 0, 1: 1}, 0.0)
