@@ -6,9 +6,10 @@ from evidence.cases import LATENT, NORMAL_GAMMA, POINTS, SEQUENCES, chain, laten
 from scipy.special import logsumexp
 
 import jensen as jn
-from jensen.evidence.annealing import bootstrap_error, log_size, resampled
+from jensen.evidence.annealing import bootstrap_error, log_sizes
 from jensen.evidence.asked import EvidenceQuestion
 from jensen.evidence.particles import draw_prior, log_prior, particles_of
+from jensen.evidence.temperatures import resampled
 
 NETWORK = jn.BayesianNetwork("H -> a; H -> b; H -> c", hidden={"H": 2}, prior=1.0, random_state=0)
 X = np.array(POINTS)[:, None]
@@ -155,7 +156,8 @@ def test_missing_cells_of_classes_are_left_out():
 
 def test_weights_and_resampling():
     log_weight = np.log([0.5, 0.25, 0.25])
-    assert log_size(log_weight) == pytest.approx(1.0 / (0.25 + 0.0625 + 0.0625))
+    size = 1.0 / (0.25 + 0.0625 + 0.0625)
+    assert np.exp(log_sizes(log_weight)) == pytest.approx(size)
     counts = np.bincount(
         np.concatenate([resampled(log_weight, np.random.default_rng(s)) for s in range(400)])
     )
