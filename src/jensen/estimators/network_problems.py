@@ -283,7 +283,8 @@ def regression_problem(
     prior = Regressions(None) if bge is None else make_prior_of_regressions(bge, parents, shift)
     model = RegressionNetwork(graph.nodes, parents, prior, graph, shift, bge, constants)
     numbers = NumberRows.scanned(rows, graph.nodes)
-    units = encode_numbers(numbers, shift, targets)
+    in_h = None if choices.algorithm.seeks_mode else parents  # EM's sweeps are the textbook's
+    units = encode_numbers(numbers, shift, targets, parents=in_h)
     if choices.algorithm.q_hidden.is_random and not units.is_complete:
         _refuse_parts_of_rows(rows, choices)
     content = (graph.nodes, graph.edges, rows.select(graph.nodes), targets)

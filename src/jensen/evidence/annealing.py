@@ -119,7 +119,7 @@ class AnnealingTask(Task[AnnealedChains]):
             log_mean = log_mean.copy()
             groups = log_weight.reshape(self.n_groups, -1)
             size = groups.shape[1]
-            for g in np.flatnonzero(log_sizes(groups) < math.log(RESAMPLES * size)):
+            for g in np.flatnonzero(log_sizes(groups) < math.log(RESAMPLES * size)).tolist():
                 log_mean[g] += float(logsumexp(groups[g]) - math.log(size))
                 chosen[g * size : (g + 1) * size] = g * size + resampled(groups[g], streams(0, g))
                 groups[g] = 0.0

@@ -171,6 +171,8 @@ def log_evidence(
         )
     if not (is_real(strength) and 0.0 < strength < math.inf):
         raise JensenError(f"strength must be a finite number above 0, not {strength!r:.40}")
+    if hasattr(model, "without_unseen") and "interventions" not in fit:
+        model = model.without_unseen()
     asked = EvidenceQuestion(model, table, fit, random_state, n_init, progress, float(strength))
     if method not in OF_FACTORS and not asked.model.has_own_priors:
         raise JensenError(

@@ -114,7 +114,7 @@ def test_families_and_the_entropy_add_up_to_the_bound(has_targets):
 
     model, stats = found.model, found.model.blank
     for target, part in zip(data.sets, squares, strict=True):
-        stats = add(stats, model.stats_of(part, target))
+        stats = add(stats, model.stats_of(part, (target,)))
     eta = Regressions(*add(model.prior, stats))
     t = zip_fields(lambda family, one: family.mean_stats(one), model.families, eta)
     cost = kl(model.families.regressions, model.prior.regressions, eta.regressions, t.regressions)
