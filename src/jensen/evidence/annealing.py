@@ -287,8 +287,10 @@ def _with_reverse(
     if is_bound:
         told = "these are the numbers of rows drawn from the model, with the gaps of the table"
         warnings = (*warnings, told)
-    elif abs(value - found.value) > 4.0 * math.hypot(error, found.standard_error or 0.0) + 0.1:
-        told = "the ways up and down disagree: take more temperatures (n_temperatures)"
+    elif abs(value - found.value) > 1.0:
+        told = (
+            "the ways up and down disagree by more than 1: take more temperatures (n_temperatures)"
+        )
         warnings = (*warnings, told)
     return found._replace(lines=lines, warnings=warnings)
 

@@ -193,7 +193,7 @@ def _checked(method: str, chosen: dict[str, Any]) -> dict[str, Any]:
     """The choices of a method; refused are those that it would ignore."""
     if method not in METHODS:
         raise JensenError(f"there is no method {method!r}: {offer(method, METHODS, 'method')}")
-    given = {name: value for name, value in chosen.items() if value is not None}
+    given = {x: value for x, value in chosen.items() if value is not None and value is not False}
     for name, value in given.items():
         if name not in OWN.get(method, ()):
             raise JensenError(
