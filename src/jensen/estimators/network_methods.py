@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -376,15 +375,6 @@ class NetworkMethods(Questions):
     def holds(self) -> str:
         """What a file of this network holds, in words."""
         return self.network_.holds if hasattr(self, "network_") else "BayesianNetwork"
-
-    def save(self, path: str | Path) -> None:
-        """Write the network to a file; `jn.load` reads it back. The suffix tells the format."""
-        from jensen.io import save
-
-        save(self, path)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: x for name, x in vars(self).items() if name != "_rows_of_fit"}
 
     def _repr_html_(self) -> str | None:
         if hasattr(self, "network_"):
