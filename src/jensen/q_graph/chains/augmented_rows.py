@@ -58,6 +58,10 @@ class AugmentedRows(Protocol):
     def width(self) -> int:
         """How many numbers tell what is missing."""
 
+    @property
+    def is_quick(self) -> bool:
+        """Whether the scores of all parent sets of few variables are computed at once."""
+
     def begin(self, rng: np.random.Generator) -> Array:
         """Missing values that fit every graph."""
 
@@ -146,6 +150,8 @@ class AugmentedTables:
     objective
         The score, which has a Dirichlet prior.
     """
+
+    is_quick = True
 
     def __init__(self, table: Table, was_set: WasSet, objective: Objective) -> None:
         self.names = tuple(sorted(table.names))
@@ -270,6 +276,11 @@ class AugmentedNumbers(NamedTuple):
 
     data: IncompleteNumbers
     objective: Objective
+
+    @property
+    def is_quick(self) -> bool:
+        """See `AugmentedRows`."""
+        return True
 
     @property
     def names(self) -> tuple[str, ...]:

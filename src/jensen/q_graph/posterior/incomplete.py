@@ -21,7 +21,7 @@ from jensen.inference.network import Network
 from jensen.q_graph.chains.augmented_chains import AugmentedTask
 from jensen.q_graph.chains.augmented_rows import AugmentedRows, read_rows
 from jensen.q_graph.chains.graph_chains import ChainChoices, sample_graphs
-from jensen.q_graph.chains.kinds import KINDS
+from jensen.q_graph.chains.kinds import GRAPH_KINDS
 from jensen.q_graph.chains.sampled import collect_samples
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.posterior.answers import AveragedDistribution, AveragedGaussian
@@ -271,7 +271,7 @@ def sample_holes(
             f"{for_reader(ORDERS, '--graph-prior order')} needs complete rows, and values "
             f"are missing: use another prior"
         )
-    kind = KINDS[method]
+    kind = GRAPH_KINDS[method]
     plan = choices.plan(method, kind.cycle_length)
     listed = choices.listed(rows.rows.names)
     seed = np.random.default_rng(0)  # candidates are the same for all seeds
