@@ -27,10 +27,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from jensen.q_graph.chains.augmented_rows import AugmentedRows
-from jensen.q_graph.chains.graph_chains import HEAD, ChainPlan, random_order, to_rows
+from jensen.q_graph.chains.graph_chains import HEAD, ChainPlan, random_order
 from jensen.q_graph.chains.kinds import ChainState, GraphKind, Structures, make_samples
 from jensen.q_graph.chains.raw_weights import ALL_UP_TO, RawWeights, raw_weights
 from jensen.q_graph.chains.weights import read_weights
@@ -157,7 +156,9 @@ class AugmentedTask(Task[AugmentedState]):
         order, words = random_order(self.constraints.required, rng), rng.integers
         weights = self.cold if self.is_typical else read_weights(self._weights(missing))[0]
         kinds = (self.kind, *self._pieces[:1]) if self.is_typical else (self.kind,)
-        chains = tuple(kind.begin(words(0, 1 << 64, 4, np.uint64), order, weights) for kind in kinds)
+        chains = tuple(
+            kind.begin(words(0, 1 << 64, 4, np.uint64), order, weights) for kind in kinds
+        )
         kept, none = make_samples(1, self.n, keeps_orders=False), np.zeros(1, np.int64)
         self.kind.advance(chains[0], weights, 1, 0, kept)  # a graph that has its partition
         return AugmentedState(chains, missing, none, kept.parents[0], none.repeat(2))

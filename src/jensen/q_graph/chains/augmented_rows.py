@@ -5,7 +5,7 @@ Missing is ignorable: that a value is missing tells nothing which the known valu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -25,21 +25,38 @@ from jensen.inference.network import Network
 from jensen.inference.regression import LinearRegression
 from jensen.models.discrete_network import complete_counts
 from jensen.models.gaussian_network import RegressionNetwork, Regressions
+from jensen.q_graph.chains.augmented_mixed import AugmentedMixed
+from jensen.q_graph.structural.mixed import IncompleteMixed
 from jensen.q_graph.structural.numbers import ExpectedSquares, IncompleteNumbers
 from jensen.q_graph.structural.objective import Flags, Objective
-from jensen.q_graph.structural.reading import NO_MEANING, are_mixed, are_numbers, counted_rows
+from jensen.q_graph.structural.reading import (
+    NO_MEANING,
+    all_variables,
+    are_mixed,
+    are_numbers,
+    counted_rows,
+)
 from jensen.q_graph.structural.tables import concentrations
 from jensen.q_hidden.trees import run
 from jensen.q_hidden.trees.plans import plans_of
 from jensen.q_hidden.trees.problems import HiddenRows
+from jensen.scores.conditional_counts import refuse_orphans
 from jensen.scores.gaussian import read_strength
 from jensen.scores.interventions import WasSet
 from jensen.scores.make_scorer import scorer_of
-from jensen.scores.registry import DEFAULTS, PARTS, SPECS, check_gaussian_score, make_score
+from jensen.scores.registry import (
+    DEFAULTS,
+    PARTS,
+    SPECS,
+    check_gaussian_score,
+    check_mixed_score,
+    make_score,
+)
 from jensen.scores.scorer import Scorer
+from jensen.support.arguments import check_sample_size
 from jensen.support.fields import add
 from jensen.support.machine import check_memory
-from jensen.support.text import either, for_reader, keyword, option
+from jensen.support.text import either, keyword, option
 from jensen.support.tree_records import Wiring
 
 Array = NDArray[np.float64]
@@ -82,19 +99,14 @@ def read_rows(
     interventions: Any = None,
     **numbers: Any,
 ) -> AugmentedRows:
-    """Rows with holes, of labels or of numbers; other choices and other rows are refused."""
+    """Rows with holes; choices that they have no use for are refused."""
     rows, targets = counted_rows(table, interventions)
     rows, targets = _single(rows, targets)
-    has_counts = any(variable.kind == "count" for variable in rows.variables)
-    if has_counts or are_mixed(rows, None):
-        what = "with declared counts" if has_counts else "of labels and numbers together"
-        raise DataError(
-            f"the posterior over graphs {what} needs complete rows: keep those "
-            f"({for_reader('table.complete_rows()', '--complete-rows')}), complete the others "
-            f"({for_reader('net.impute', 'jensen impute')}), or make states of the numbers "
-            f"({for_reader('jn.discretize', '--discretize')})"
-        )
+    size = 1.0 if equivalent_sample_size is None else float(equivalent_sample_size)
+    if are_mixed(rows, None):
+        return _mixed(rows, targets, score or DEFAULTS["mixed"], size, numbers)
     if are_numbers(rows):
+        refuse_orphans([v.name for v in rows.variables if v.is_declared], [])
         chosen = read_strength(numbers)
         check_gaussian_score(score or DEFAULTS["continuous"])
         _require_prior(score or DEFAULTS["continuous"])
@@ -108,8 +120,21 @@ def read_rows(
     for name in rows.names:
         if not rows.n_seen(name):
             raise DataError(f"column {name!r} has no value at all: leave it out")
-    size = 1.0 if equivalent_sample_size is None else float(equivalent_sample_size)
     return AugmentedTables(rows, targets, Objective(chosen_score, size))
+
+
+def _mixed(
+    rows: Table, targets: WasSet, score: str, size: float, numbers: Mapping[str, Any]
+) -> AugmentedMixed:
+    """Rows of labels and numbers, with their own score."""
+    kinds = {v.kind == "categorical": v.name for v in rows.variables}
+    check_mixed_score(score, kinds[True], kinds[False])
+    _require_prior(score)
+    check_sample_size(size)
+    chosen = read_strength(numbers)
+    parts = [chosen.get(part) for part in PARTS]
+    data = IncompleteMixed.of(rows, all_variables(rows, {}), targets, parts)
+    return AugmentedMixed(data, Objective(score, size))
 
 
 def _single(rows: Table, targets: WasSet) -> tuple[Table, WasSet]:
