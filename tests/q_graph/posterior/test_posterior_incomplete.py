@@ -13,7 +13,7 @@ import jensen as jn
 from jensen.exceptions import DataError, GraphError, JensenError, StoppedError
 from jensen.q_graph.chains.augmented_chains import AugmentedTask
 
-SHORT = {"n_samples": 30, "n_chains": 2, "burn_in": 400, "random_state": 0}
+SHORT = {"n_samples": 50, "n_chains": 2, "burn_in": 400, "random_state": 0}
 
 
 def with_holes(frame, share=0.15, seed=0):

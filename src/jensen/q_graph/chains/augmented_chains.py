@@ -23,13 +23,14 @@ Strategies in Scientific Computing, section 9.4.3, for surrogate transitions.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from jensen.q_graph.chains.augmented_rows import AugmentedRows
-from jensen.q_graph.chains.graph_chains import HEAD, ChainPlan, random_order
+from jensen.q_graph.chains.graph_chains import HEAD, STAGES, ChainEnd, ChainPlan, random_order
 from jensen.q_graph.chains.kinds import ChainState, GraphKind, Structures, make_samples
 from jensen.q_graph.chains.raw_weights import ALL_UP_TO, RawWeights, raw_weights
 from jensen.q_graph.chains.weights import read_weights
@@ -43,6 +44,9 @@ from jensen.scores.scorer import Scorer
 from jensen.support.arguments import Streams
 from jensen.support.chain_records import Array, Integers, Words, n_words
 from jensen.support.fields import leaves, rebuild, record
+
+JUDGED = "moves by typical weights, judged"
+"""As people read it."""
 
 CLIMBS = 5
 """Rounds of climbing and drawing before the candidates are chosen."""
@@ -172,14 +176,23 @@ class AugmentedTask(Task[AugmentedState]):
         if by_typical:
             graph, scores = self._moved_by_typical(state, rng)
         else:
-            graph, scores = self._moved_by(self._weights(state.missing), state)
+            raw = self._weights(state.missing)
+            graph, scores = self._moved_by(raw, state, self._cooled(state.n_rounds))
         missing = self.rows.draw(joined_of(graph), state.missing, rng)
         row = np.concatenate([scores, graph.reshape(-1).view(np.float64), missing])
         return state._replace(missing=missing, rounds=state.rounds + 1, graph=graph), row
 
-    def _moved_by(self, raw: RawWeights, state: AugmentedState) -> tuple[Words, Array]:
+    def _cooled(self, n_rounds: int) -> float:
+        """The inverse temperature of a round: chains cool down while they burn in."""
+        until = min(FIRST, self.plan.burn_in) if self.is_typical else self.plan.burn_in
+        is_hot = n_rounds < until and until >= len(STAGES)
+        return STAGES[n_rounds * len(STAGES) // until] if is_hot else 1.0
+
+    def _moved_by(
+        self, raw: RawWeights, state: AugmentedState, inverse_temperature: float = 1.0
+    ) -> tuple[Words, Array]:
         """Make cycles by the weights of completed rows; log weights of the graph and the chain."""
-        chain, (weights, tops) = state.states[0], read_weights(raw)
+        chain, (weights, tops) = state.states[0], read_weights(raw, inverse_temperature)
         kept = make_samples(1, self.n, keeps_orders=False)
         self.kind.put(chain, state.graph, weights)
         self.kind.advance(chain, weights, 1, self.plan.thin, kept)
@@ -224,6 +237,21 @@ class AugmentedTask(Task[AugmentedState]):
         singles = np.mean([raw.singles for raw in parts], 0)
         pairs = np.mean([raw.pairs for raw in parts], 0)
         return RawWeights(self.raw.candidates, inside, singles, pairs)
+
+    def moves(self, ends: Sequence[ChainEnd]) -> dict[str, tuple[Integers, Integers]]:
+        """How often moves by typical weights, and what they led to, were accepted and tried."""
+        found: dict[str, list[Any]] = {}
+        for end in ends if self.is_typical else ():
+            assert isinstance(end, AugmentedState)
+            own = end.states[1].moves
+            counts = {name: (own.accepted[k], own.tried[k]) for k, name in enumerate(self._told)}
+            for name, pair in (counts | {JUDGED: tuple(end.judged)}).items():
+                found.setdefault(name, []).append(pair)
+        return {name: (np.array(both)[:, 0], np.array(both)[:, 1]) for name, both in found.items()}
+
+    @property
+    def _told(self) -> list[str]:
+        return [f"{name}, typical weights" for name in self._pieces[0].moves]
 
     def _weights(self, missing: Array) -> RawWeights:
         listed = dict(enumerate(self.raw.candidates))

@@ -140,7 +140,7 @@ def _mirrored(pairs: Array, child: int) -> Array:
 def _all_at_once(
     scorer: Scorer, constraints: Constraints, lists: Sequence[Sequence[int]]
 ) -> Array | None:
-    """(n, 2^(n-1)): all families from one table of sets, if all others are candidates everywhere."""
+    """(n, 2^(n-1)): all families from one table of sets, if all others are candidates."""
     n = len(lists)
     has_table = scorer.is_set_function and offered(scorer, FillsRows) is not None
     if not has_table or min(map(len, lists), default=0) < n - 1:

@@ -26,6 +26,7 @@ from jensen.q_graph.chains.sampled import collect_samples
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.posterior.answers import AveragedDistribution, AveragedGaussian
 from jensen.q_graph.posterior.averages import mixed, read_positions
+from jensen.q_graph.posterior.convergence import Moves
 from jensen.q_graph.posterior.graph_samples import Array, GraphSamples
 from jensen.q_graph.posterior.listed import ListedPosterior
 from jensen.q_graph.posterior.predictions import ask_regressions, ask_tables
@@ -254,6 +255,11 @@ def read_holes(
     return GivenRows(table, data, read_rows(data, **chosen))
 
 
+def _tried(moves: Moves) -> dict[str, Any]:
+    """The moves that were made at all."""
+    return {name: pair for name, pair in moves.items() if np.any(pair[1])}
+
+
 def sample_holes(
     rows: GivenRows,
     prior: GraphPrior,
@@ -288,6 +294,7 @@ def sample_holes(
     found = collect_samples(
         task, chains, rows.rows.scorer(chains.rest[0][0]), constraints, is_weighted=False
     )
+    found = found._replace(moves=_tried(found.moves) | task.moves(chains.ends))
     settings |= plan.settings(kind.cycle_length)
     post = IncompletePosterior(found, np.array(chains.rest), settings, rows)
     post.warn()
