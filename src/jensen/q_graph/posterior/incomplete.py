@@ -13,10 +13,12 @@ from scipy.special import logsumexp
 from tqdm import tqdm
 
 from jensen.data import Table, as_table
-from jensen.data.fill_missing import put_back
+from jensen.data.fill_missing import Filled, put_back
 from jensen.exceptions import DataError, GraphError, JensenError
 from jensen.graphs import DAG
 from jensen.inference.fitted import FittedNetwork
+from jensen.inference.gaussian_network import GaussianNetwork
+from jensen.inference.mixed_network import MixedNetwork
 from jensen.inference.network import Network
 from jensen.q_graph.chains.augmented_chains import AugmentedTask
 from jensen.q_graph.chains.augmented_rows import AugmentedRows, read_rows
@@ -29,7 +31,12 @@ from jensen.q_graph.posterior.averages import mixed, read_positions
 from jensen.q_graph.posterior.convergence import Moves
 from jensen.q_graph.posterior.graph_samples import Array, GraphSamples
 from jensen.q_graph.posterior.listed import ListedPosterior
-from jensen.q_graph.posterior.predictions import ask_regressions, ask_tables
+from jensen.q_graph.posterior.predictions import (
+    GraphAnswer,
+    ask_mixed,
+    ask_regressions,
+    ask_tables,
+)
 from jensen.q_graph.posterior.sampled import FinishedChains, SampledPosterior
 from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.registry import OF_NUMBERS
@@ -122,10 +129,8 @@ class IncompletePosterior(SampledPosterior):
         """
         wanted, _, _ = read_positions(self.names, targets, given, do)
         samples, chosen = self._each(n_graphs)
-        answers = []
-        for network in self._networks(chosen, progress):
-            ask: Any = ask_tables if isinstance(network, Network) else ask_regressions
-            answers.append(ask(network, targets, given, do))
+        networks = self._networks(chosen, progress)
+        answers = [_ask(network, targets, given, do) for network in networks]
         names = [self.names[v] for v in wanted]
         table = self._require_rows().table
         variables = [table.variable(name) for name in names]
@@ -166,7 +171,8 @@ class IncompletePosterior(SampledPosterior):
         places = ((np.arange(n) + 0.5) * self.samples.n_samples / n).astype(np.intp)
         found = []
         for network in self._networks(places):
-            cells = network.fill(table.select(network.graph.nodes), "draw", rng)
+            cells = dict(network.fill(table.select(network.graph.nodes), "draw", rng))
+            cells |= {name: _constant(table, name) for name in self.names if name not in cells}
             found.append(put_back(given, table, cells))
         return found
 
@@ -232,6 +238,23 @@ class IncompletePosterior(SampledPosterior):
         for at in tqdm(places.tolist(), desc="graphs", disable=not progress, delay=1.0):
             graph = samples.members[samples.graphs[samples.which.ravel()[at]]]
             yield rows.network(graph.T, missing[at], np.random.default_rng([SEED, at]))
+
+
+def _constant(table: Table, name: str) -> Filled:
+    """A column of one number, which is no part of networks: its gaps hold the number too."""
+    column = table.column(name)
+    value = column.data[~column.missing()][0]
+    return Filled(column, column._replace(data=np.where(column.missing(), value, column.data)))
+
+
+def _ask(network: FittedNetwork, targets: Any, given: Any, do: Any) -> GraphAnswer:
+    """The answer of one network, whatever its columns hold."""
+    if isinstance(network, Network):
+        return ask_tables(network, targets, given, do)
+    if isinstance(network, MixedNetwork):
+        return ask_mixed(network, targets, given, do)
+    assert isinstance(network, GaussianNetwork)
+    return ask_regressions(network, targets, given, do)
 
 
 def read_holes(

@@ -111,8 +111,8 @@ def structure_posterior(
     missing
         What to do where values are missing. "data-augmentation", the default: chains draw graphs,
         parameters and missing values together, and every answer is averaged over all three. It is
-        for columns of one kind, the methods "partition" and "structure", and scores with a prior
-        ("bdeu", "k2", "bge"). Missing is taken as ignorable (missing at random): that a value is
+        for the methods "partition" and "structure", and scores with a prior ("bdeu", "k2", "bge",
+        "bdeu-bge"). Missing is taken as ignorable (missing at random): that a value is
         missing tells nothing which the known values do not tell. "refuse", "available-case": as in
         `jensen.score`.
     max_parents
