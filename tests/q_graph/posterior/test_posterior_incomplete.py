@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import jensen as jn
-from jensen.exceptions import DataError, GraphError, JensenError, StoppedError
+from jensen.exceptions import DataError, DataWarning, GraphError, JensenError, StoppedError
 from jensen.q_graph.chains.augmented_chains import AugmentedTask
 
 SHORT = {"n_samples": 50, "n_chains": 2, "burn_in": 400, "random_state": 0}
@@ -165,11 +165,60 @@ def test_columns_that_cannot_be_learned_are_refused(labels, numbers):
     empty = labels.assign(Cancer=None)
     with pytest.raises(DataError, match="no value"):
         jn.structure_posterior(empty)
-    of_both = (
-        r"labels and numbers together needs complete rows: keep those \(table.complete_rows\(\)"
-    )
-    with pytest.raises(DataError, match=of_both):
-        jn.structure_posterior(labels.head(40).assign(x=numbers["a"].to_numpy()))
     counts = jn.Table({"n": [None, *range(30)], "m": [*range(31)]}, counts=["n", "m"])
-    with pytest.raises(DataError, match="with declared counts needs complete rows"):
+    with pytest.raises(DataError, match="a count depends on labels only"):
         jn.structure_posterior(counts)
+    both = labels.head(40).assign(x=numbers["a"].to_numpy())
+    with pytest.raises(DataError, match="there is no score 'bge' of labels and numbers together"):
+        jn.structure_posterior(both, score="bge")
+    with pytest.raises(JensenError, match="parameters are drawn from their posterior, and only"):
+        jn.structure_posterior(both, score="bic")
+    with pytest.raises(JensenError, match="must be positive and finite"):
+        jn.structure_posterior(both, equivalent_sample_size=-1)
+
+
+@pytest.fixture(scope="module")
+def of_both():
+    """Labels, numbers, a count and a constant column, with holes in all of them."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, 2, 50)
+    x = rng.normal(size=50) + 3.0 * group
+    data = pd.DataFrame(
+        {
+            "group": np.where(group, "u", "v"),
+            "other": rng.choice(["p", "q", "r"], 50),
+            "x": x,
+            "y": 100.0 * x + rng.normal(size=50),
+            "n": rng.poisson(2.0 + 4.0 * group).astype(float),
+            "same": 1.5,
+        }
+    )
+    table = jn.Table(with_holes(data, 0.1), counts=["n"])
+    with pytest.warns(DataWarning, match="column 'same' is constant"):
+        return table, jn.structure_posterior(table, **SHORT)
+
+
+def test_labels_numbers_and_counts_together(of_both, tmp_path):
+    table, post = of_both
+    assert post.undirected_probability("x", "y") > 0.9
+    assert post.undirected_probability("group", "n") > 0.9
+    (full,) = post.impute(1, random_state=0)
+    assert not full.n_missing()
+    assert (full.column("same").data == 1.5).all()
+    known = ~np.isnan(table.column("y").data)
+    np.testing.assert_array_equal(full.column("y").data[known], table.column("y").data[known])
+    assert (np.mod(full.column("n").data, 1.0) == 0.0).all()
+    of_label = post.query("group", {"x": 4.0})
+    assert of_label.values.sum() == pytest.approx(1.0)
+    assert of_label["u"] > 0.6
+    slope = post.query("y", {"x": 2.0}).mean - post.query("y", {"x": 1.0}).mean
+    assert slope == pytest.approx(100.0, abs=5.0)
+    low, high = post.query("x").interval(0.9)
+    assert low < 0.0 < 3.0 < high
+    with pytest.raises(JensenError, match="the distribution of a count is not averaged"):
+        post.query("n")
+    assert np.isfinite(post.log_predictive(table.take(np.arange(3)))).all()
+    post.save(tmp_path / "post.json")
+    again = jn.load(tmp_path / "post.json").with_table(table)
+    assert again.query("x").mean == pytest.approx(float(post.query("x").mean), rel=1e-12)
+    assert "typical weights" in repr(post.convergence)
