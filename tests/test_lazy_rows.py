@@ -1,5 +1,7 @@
 """Every learner and score on rows that come in odd blocks, one at a time: the bits of the table."""
 
+import warnings
+
 import numpy as np
 import pytest
 from models import emission_table
@@ -144,6 +146,19 @@ def mixed(n=300, share=0.2, weighted=False):
     return with_holes(jn.Table(columns), share, 9).with_weights(weights)
 
 
+PAIRS = "asia - tub - lung - smoke - bronc; lung - dysp"
+
+
+def markov(graph, **choices):
+    def learn(table):
+        net = jn.MarkovNetwork(graph, random_state=0, tol=0.0 if choices else 1e-10, **choices)
+        with warnings.catch_warnings(action="ignore"):  # of the limit of sweeps
+            found = net.fit(table).network_
+        return net.free_energy_, net.trace_, found.log_potentials
+
+    return learn
+
+
 def mixed_network(**choices):
     def learn(table):
         net = jn.BayesianNetwork("a -> x; b -> y; x -> y; a -> b", random_state=0, **choices)
@@ -258,6 +273,12 @@ LEARNERS = {
     "mixture, start": (
         numbers(),
         states(jn.GaussianMixture(2, start={"means": [[0, 0, 999, 0], [1, 0, 1001, 0]]})),
+    ),
+    "markov network": (asia(weighted=True), markov(PAIRS)),
+    "markov network, gaps": (asia(share=0.2), markov(PAIRS, prior={"ridge": 1.0}, max_iter=6)),
+    "markov network, hidden": (
+        asia(200),
+        markov(f"{PAIRS}; H - lung", hidden={"H": 2}, max_iter=6),
     ),
     "factors": (numbers(), factors(jn.FactorAnalysis(1))),
     "factors, gaps, weights": (
