@@ -231,9 +231,7 @@ class IncompleteMixed:
     def _model(self, objective: Objective, joined: Flags) -> tuple[MixedRegressionNetwork, Units]:
         """The model of the variables that vary, and the rows as it reads them."""
         model, own = self.model(objective, joined), list(self.varying)
-        targets = None
-        if self.targets is not None:
-            targets = self._places(own)[self.targets]
+        targets = None if self.targets is None else self._places(own)[self.targets]
         names = model.graph.nodes
         found = encode(self.table, model.layout, names, self.shift, targets, keep_all=True)
         units = Units((found[0], *found[1]), self.total_weight, is_complete=not found[1])
