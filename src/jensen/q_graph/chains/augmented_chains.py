@@ -45,6 +45,9 @@ from jensen.support.arguments import Streams
 from jensen.support.chain_records import Array, Integers, Words, n_words
 from jensen.support.fields import leaves, rebuild, record
 
+STAR_ROUNDS = 100
+"""Draws of hidden states and parameters with which every second chain begins."""
+
 JUDGED = "moves by typical weights, judged"
 """As people read it."""
 
@@ -126,9 +129,20 @@ class AugmentedTask(Task[AugmentedState]):
         self.width = self.end + rows.width
 
     def begin(self, number: int, streams: Streams) -> AugmentedState:
-        """At a random order, and missing values that know nothing of it."""
+        """At a random order, and missing values that know nothing of it.
+
+        Of hidden variables every second chain begins with states on which all others depend: a
+        chain from random ones may take long to find that it needs them, and then chains disagree.
+        """
         rng = streams()
-        return self._at(self.rows.begin(rng), rng)
+        missing = self.rows.begin(rng)
+        if self.rows.hidden and number % 2 == 0:
+            star = np.zeros((self.n, self.n), bool)
+            star[list(self.rows.hidden)] = True
+            star[:, list(self.rows.hidden)] = False
+            for _ in range(STAR_ROUNDS):
+                missing = self.rows.draw(star, missing, rng)
+        return self._at(missing, rng)
 
     def advance(
         self, number: int, state: AugmentedState, streams: Streams, n: int

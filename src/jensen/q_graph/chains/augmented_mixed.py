@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,10 +43,11 @@ class AugmentedMixed:
     """
 
     is_quick = False
+    hidden: ClassVar[tuple[int, ...]] = ()
 
     def __init__(self, data: IncompleteMixed, objective: Objective) -> None:
         self.data, self._objective = data, objective
-        self.names = data.names
+        self.names, self.variables = data.names, data.variables
         n = len(self.names)
         self._rows: MixedRows = data.read(data.model(self._objective, np.zeros((n, n), bool)))
         is_count = np.array([data.kinds[v] == "count" for v in data.values], bool)

@@ -16,7 +16,7 @@ from jensen.data import Table, as_table
 from jensen.data.fill_missing import Filled, put_back
 from jensen.exceptions import DataError, GraphError, JensenError
 from jensen.graphs import DAG
-from jensen.inference.fitted import FittedNetwork
+from jensen.inference.fitted import FittedNetwork, RowChoices
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.mixed_network import MixedNetwork
 from jensen.inference.network import Network
@@ -50,7 +50,7 @@ ORDERS = "prior='order'"
 SEED = 0x9057
 """Of the parameters of samples, which are drawn when they are asked for."""
 
-OF_SCORE = ("score", "equivalent_sample_size", "interventions", *OF_NUMBERS)
+OF_SCORE = ("score", "equivalent_sample_size", "interventions", "hidden", *OF_NUMBERS)
 """The settings by which rows are read."""
 
 
@@ -132,8 +132,9 @@ class IncompletePosterior(SampledPosterior):
         networks = self._networks(chosen, progress)
         answers = [_ask(network, targets, given, do) for network in networks]
         names = [self.names[v] for v in wanted]
-        table = self._require_rows().table
-        variables = [table.variable(name) for name in names]
+        _, table, rows = self._require_rows()
+        named = {variable.name: variable for variable in (*rows.variables, *table.variables)}
+        variables = [named[name] for name in names]
         return mixed(samples, answers, np.arange(samples.n_distinct), variables)
 
     def log_predictive(
@@ -149,7 +150,8 @@ class IncompletePosterior(SampledPosterior):
             As in `query`.
         """
         rows, (_, chosen) = as_table(table), self._each(n_graphs)
-        logs = [each.log_likelihood(rows) for each in self._networks(chosen, progress)]
+        own = RowChoices(hidden=self._hidden)
+        logs = [each.log_likelihood(rows, own) for each in self._networks(chosen, progress)]
         return np.asarray(logsumexp(logs, axis=0) - np.log(len(logs)))
 
     def impute(self, n: int = 10, random_state: Any = None) -> list[Any]:
@@ -171,8 +173,10 @@ class IncompletePosterior(SampledPosterior):
         places = ((np.arange(n) + 0.5) * self.samples.n_samples / n).astype(np.intp)
         found = []
         for network in self._networks(places):
-            cells = dict(network.fill(table.select(network.graph.nodes), "draw", rng))
-            cells |= {name: _constant(table, name) for name in self.names if name not in cells}
+            known = table.select([x for x in network.graph.nodes if x not in self._hidden])
+            cells = dict(network.fill(known, "draw", rng, RowChoices(hidden=self._hidden)))
+            left = [x for x in self.names if x not in cells and x not in self._hidden]
+            cells |= {name: _constant(table, name) for name in left}
             found.append(put_back(given, table, cells))
         return found
 
@@ -187,19 +191,25 @@ class IncompletePosterior(SampledPosterior):
             Choices of the score that are no plain data: interventions.
         """
         data, settings = as_table(table), self.settings
-        absent = [name for name in self.names if name not in data]
-        if absent or settings.get("rows") != data.select(self.names).digest():
+        columns = [name for name in self.names if name not in self._hidden]
+        absent = [name for name in columns if name not in data]
+        if absent or settings.get("rows") != data.select(columns).digest():
             raise DataError("these are not the data of this posterior: the rows are others")
         named = {name: settings[name] for name in OF_SCORE if settings.get(name) is not None}
         named |= choices
         beside = named.get("interventions")
-        columns = [*self.names, *([beside] if isinstance(beside, str) else ())]
+        columns = [*columns, *([beside] if isinstance(beside, str) else ())]
         other = copy.copy(self)
         other._rows = GivenRows(table, data, read_rows(data.select(columns), **named))
         other._source = data.source
         return other
 
     # --- inside ---
+
+    @property
+    def _hidden(self) -> tuple[str, ...]:
+        """The variables without a column."""
+        return tuple(self.settings.get("hidden") or ())
 
     def _require_rows(self) -> GivenRows:
         if self._rows is None:
@@ -263,8 +273,8 @@ def read_holes(
     """Rows with holes; refused with methods and choices that need complete ones."""
     if method not in ("partition", "structure"):
         raise JensenError(
-            f"{option('method', method)} needs complete rows, and values are missing: use "
-            f"{option('method', 'partition')}, whose chains draw what is missing too"
+            f"{option('method', method)} needs complete rows, and values are missing or hidden: "
+            f"use {option('method', 'partition')}, whose chains draw what is missing too"
         )
     if of_score["prior_network"] is not None:
         raise JensenError(f"{keyword('prior_network')} needs complete rows, and values are missing")
