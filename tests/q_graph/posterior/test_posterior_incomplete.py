@@ -88,6 +88,10 @@ def test_what_is_not_known_is_refused(posts):
     assert np.isnan(post.best.info.score)
     with pytest.raises(JensenError, match="n must be a whole number"):
         post.impute(0)
+    with pytest.raises(JensenError, match=r"tables \(n\)"):
+        post.impute(10**12)
+    with pytest.raises(JensenError, match="samples, each with what is missing"):
+        jn.structure_posterior(posts["labels"][0], n_samples=10**12)
 
 
 @pytest.mark.parametrize("kind", ["labels", "numbers"])

@@ -44,6 +44,8 @@ from jensen.scores.scorer import Scorer
 from jensen.support.arguments import Streams
 from jensen.support.chain_records import Array, Integers, Words, n_words
 from jensen.support.fields import leaves, rebuild, record
+from jensen.support.machine import check_memory
+from jensen.support.text import keyword
 
 STAR_ROUNDS = 100
 """Draws of hidden states and parameters with which every second chain begins."""
@@ -116,6 +118,13 @@ class AugmentedTask(Task[AugmentedState]):
     ) -> None:
         self.kind, self.rows, self.prior, self.constraints = kind, rows, prior, constraints
         self.plan, self.outside, self.n = plan, outside, len(rows.names)
+        self.end = HEAD + self.n * n_words(self.n)
+        self.width = self.end + rows.width
+        check_memory(
+            8.0 * plan.n_chains * plan.n_samples * self.width,
+            f"{plan.n_chains} chains of {plan.n_samples:,} samples, each with what is missing",
+            f"choose fewer {keyword('n_samples')}",
+        )
         likely = self._likely(seed)
         self.raw = raw_weights(rows.scorer(likely), prior, constraints, listed, outside)
         self.cold, _ = read_weights(self.raw)
@@ -125,8 +134,6 @@ class AugmentedTask(Task[AugmentedState]):
             self.cold, _ = read_weights(self.raw)
         self.tops = np.zeros(self.n)  # rows hold scores of graphs as they are
         self.n_steps = self.n_rounds = plan.burn_in + plan.n_samples
-        self.end = HEAD + self.n * n_words(self.n)
-        self.width = self.end + rows.width
 
     def begin(self, number: int, streams: Streams) -> AugmentedState:
         """At a random order, and missing values that know nothing of it.

@@ -43,6 +43,7 @@ from jensen.scores.registry import OF_NUMBERS
 from jensen.support.arguments import as_generator, check_whole, generator_state
 from jensen.support.fields import leaves
 from jensen.support.fingerprint import fingerprint
+from jensen.support.machine import check_many
 from jensen.support.text import for_reader, keyword, option
 
 ORDERS = "prior='order'"
@@ -170,6 +171,7 @@ class IncompletePosterior(SampledPosterior):
         """
         check_whole("n", n, at_least=1)
         rng, (given, table, _) = as_generator(random_state), self._require_rows()
+        check_many(n, 8.0 * table.n_rows * len(self.names), "tables (n)", "draw fewer at a time")
         places = ((np.arange(n) + 0.5) * self.samples.n_samples / n).astype(np.intp)
         found = []
         for network in self._networks(places):
