@@ -62,11 +62,7 @@ def random_models(n: int) -> None:
         model = random_model(seed)
         exact, factors = enumerated(*model), make_factor_list(*model)
         if factors.constant == -np.inf or not factors.n_variables:
-            broken += (
-                abs(factors.constant - exact) > SLACK
-                if exact > -np.inf
-                else factors.constant > -np.inf
-            )
+            broken += factors.constant != exact and abs(factors.constant - exact) > SLACK
             continue
         solved += 1
         rng = np.random.default_rng(0)
@@ -96,9 +92,7 @@ def instances(folder: Path) -> None:
     """Print brackets of UAI instances, whose exact value is computed where memory allows."""
     import jensen as jn
 
-    print(
-        f"{'instance':14} {'exact':>10} {'mean field':>11} {'loopy':>10} {'trees':>10} {'buckets':>22}"
-    )
+    print("instance: exact, mean field, loopy, trees, mini-buckets (each with processor seconds)")
     for path in sorted([*folder.glob("*.uai"), *folder.glob("*.uai.gz")]):
         evidence_file = path.with_name(path.name.replace(".uai", ".uai.evid"))
         evidence = jn.read_evidence(evidence_file)[0] if evidence_file.exists() else {}
