@@ -26,6 +26,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "ImpossibleError": "jensen.exceptions",
     "JensenError": "jensen.exceptions",
     "LatentClass": "jensen.estimators.latent_class",
+    "LinearDynamicalSystem": "jensen.estimators.linear_dynamics",
     "MixtureOfFactorAnalyzers": "jensen.estimators.factor_mixture",
     "NotFittedError": "jensen.exceptions",
     "PDAG": "jensen.graphs",
@@ -33,6 +34,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "Table": "jensen.data",
     "UndirectedGraph": "jensen.graphs",
     "Variable": "jensen.data",
+    "autoregression": "jensen.estimators.structural_series",
     "bootstrap_edges": "jensen.q_graph.bootstrap",
     "choose_components": "jensen.estimators.choosing",
     "chow_liu": "jensen.q_graph.trees.chow_liu",
@@ -46,7 +48,9 @@ _HOME = {  # where each public name lives; a module is its own home
     "k_best": "jensen.q_graph.optimum.k_best",
     "learn_structure": "jensen.q_graph.learning",
     "load": "jensen.io",
+    "local_level": "jensen.estimators.structural_series",
     "local_scores": "jensen.scores",
+    "local_trend": "jensen.estimators.structural_series",
     "log_evidence": "jensen.evidence.methods",
     "merge_states": "jensen.estimators.merging",
     "mutual_information_matrix": "jensen.scores.mutual_information",
@@ -56,6 +60,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "read_table": "jensen.data",
     "scan_table": "jensen.data",
     "score": "jensen.scores",
+    "seasonal": "jensen.estimators.structural_series",
     "set_memory_limit": "jensen.support.machine",
     "set_threads": "jensen.data",
     "structure_posterior": "jensen.q_graph.posterior.structure_posterior",
@@ -106,7 +111,14 @@ if TYPE_CHECKING:
     from jensen.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel as HiddenMarkovModel
     from jensen.estimators.latent_class import LatentClass as LatentClass
+    from jensen.estimators.linear_dynamics import (
+        LinearDynamicalSystem as LinearDynamicalSystem,
+    )
     from jensen.estimators.merging import merge_states as merge_states
+    from jensen.estimators.structural_series import autoregression as autoregression
+    from jensen.estimators.structural_series import local_level as local_level
+    from jensen.estimators.structural_series import local_trend as local_trend
+    from jensen.estimators.structural_series import seasonal as seasonal
     from jensen.evidence.comparison import compare as compare
     from jensen.evidence.methods import log_evidence as log_evidence
     from jensen.exceptions import DataError as DataError

@@ -12,6 +12,7 @@ _HOME = {
     "GaussianMixture": "gaussian_mixture",
     "HiddenMarkovModel": "hidden_markov_model",
     "LatentClass": "latent_class",
+    "LinearDynamicalSystem": "linear_dynamics",
     "MixtureOfFactorAnalyzers": "factor_mixture",
 }
 

@@ -303,11 +303,19 @@ LABELS = (
 """What to do with words in sequences of numbers."""
 
 
-def read_numbers(estimator: Any, X: Any, *, reset: bool, emission: str) -> Array:
+def read_numbers(
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    emission: str | None = None,
+    otherwise: str = LABELS,
+) -> Array:
     """Numbers (n, D), missing NaN, that the emission can make; a flat X is one column."""
     is_list = isinstance(X, list | tuple) and bool(X) and all(map(_is_single, X))
     if is_list or len(getattr(X, "shape", ())) == 1:
         X = _rows(X)
-    values = read_matrix(estimator, X, reset=reset, otherwise=LABELS)
-    EMISSIONS[emission].kind.check(values, names_of(estimator, values.shape[1]))
+    values = read_matrix(estimator, X, reset=reset, otherwise=otherwise)
+    if emission is not None:
+        EMISSIONS[emission].kind.check(values, names_of(estimator, values.shape[1]))
     return values

@@ -23,6 +23,7 @@ SAVED = {
     "jensen-gaussian-network": "jensen.estimators.bayesian_network:BayesianNetwork",
     "jensen-mixed-network": "jensen.estimators.bayesian_network:BayesianNetwork",
     "jensen-states": "jensen.estimators.state_estimator:StatesEstimator",
+    "jensen-dynamics": "jensen.estimators.linear_dynamics:LinearDynamicalSystem",
     "jensen-factors": "jensen.estimators.factor_estimator:FactorEstimator",
     "jensen-structure-posterior": "jensen.q_graph.posterior.base:StructurePosterior",
 }
