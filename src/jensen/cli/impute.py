@@ -14,7 +14,8 @@ from jensen.support.text import plural
 def run(given: Given) -> None:
     """Fill in the missing values of a table; all else stays as it is written.
 
-    By a network, or by a model of factors, which fills in what it expects.
+    By a network, or by a model of factors or a linear dynamical system, which fill in what they
+    expect.
     """
     import pyarrow as pa
 
@@ -25,7 +26,7 @@ def run(given: Given) -> None:
     outputs.check_table_path(given.output, given.file, given.data)
     model = inputs.read_model(given.file)
     kind = inputs.kind_of(model)
-    if kind in inputs.FACTORS:
+    if kind in (*inputs.FACTORS, "lds"):
         given.check(model=kind)
         _impute_numbers(given, model)
         return
@@ -72,7 +73,8 @@ def _impute_numbers(given: Given, model: Any) -> None:
     written, values = rows.written, rows.inputs
     if hasattr(values, "to_pandas"):
         values = np.asarray(values.to_pandas(), float)
-    filled, gaps = model.impute(rows.inputs), np.isnan(values)
+    lengths = {"lengths": rows.sequences.lengths} if model.noun == "dimension" else {}
+    filled, gaps = model.impute(rows.inputs, **lengths), np.isnan(values)
     for i, name in enumerate(written.table.names):
         if gaps[:, i].any():
             written.columns[name] = pa.chunked_array([pa.array(filled[:, i])])
@@ -120,6 +122,9 @@ COMMAND = Command(
         METHOD,
         DRAWS,
         options.IMPOSSIBLE.but(belongs=NETWORK),
+        options.SEQUENCES.but(
+            help="For an lds: the column that tells sequences apart.", belongs={"model": ("lds",)}
+        ),
         *options.READING,
         options.UNKNOWN.but(belongs=NETWORK),
         options.MISSING_COLUMNS,

@@ -222,10 +222,21 @@ def read_factors(file: str) -> Any:
     return found
 
 
+def read_dynamics(file: str) -> Any:
+    """The linear dynamical system in a file; other models are refused."""
+    found = read_model(file)
+    if kind_of(found) != "lds":
+        raise JensenError(
+            f"{_file(file)} holds a {type(found).__name__}, but a linear dynamical system is "
+            f"needed here"
+        )
+    return found
+
+
 def read_states(file: str) -> Any:
     """The mixture or hidden Markov model in a file; other models are refused."""
     found = read_model(file)
-    if kind_of(found) in FACTORS:
+    if kind_of(found) in (*FACTORS, "lds"):
         raise JensenError(
             f"{_file(file)} holds a {type(found).__name__}, but a mixture or hidden Markov model "
             f"is needed here"
@@ -270,6 +281,7 @@ NOUNS = {
     "component": "mixture",
     "class": "latent-class",
     "state": "hmm",
+    "dimension": "lds",
     "factor": "factors",
     "binary factor": "binary-factors",
     "analyzer": "factor-mixture",

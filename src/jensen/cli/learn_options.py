@@ -289,9 +289,10 @@ STATE_OPTIONS = (
         "What is learned: a network, or hidden states (which need --states K): mixture, a Gaussian "
         "mixture of columns of numbers; latent-class, latent classes of columns of any kind; hmm, "
         "a hidden Markov model. Or hidden factors of numbers (--factors K): factors, a factor "
-        "analysis; binary-factors, parts there or not; factor-mixture, clusters with factors.",
+        "analysis; binary-factors, parts there or not; factor-mixture, clusters with factors. Or "
+        "lds, hidden numbers that move linearly (--states K), a linear dynamical system.",
         HIDDEN_STATES,
-        values=("network", "mixture", "latent-class", "hmm", *FACTORS),
+        values=("network", "mixture", "latent-class", "hmm", "lds", *FACTORS),
         default="network",
     ),
     options.STATES.but(
@@ -319,12 +320,20 @@ STATE_OPTIONS = (
     ),
     Option(
         "noise",
-        "The noise of a factor analysis: diagonal, a variance for each column, or isotropic, one "
-        "for all (default diagonal).",
+        "The noise of factors or an lds: diagonal, a variance for each column, isotropic, one for "
+        "all, or, of an lds, full (default diagonal).",
         HIDDEN_STATES,
         metavar="KIND",
-        suggested=("diagonal", "isotropic"),
-        belongs={"model": ("factors",)},
+        suggested=("diagonal", "isotropic", "full"),
+        belongs={"model": ("factors", "lds")},
+    ),
+    Option(
+        "inputs",
+        "A column that is an input of an lds: given, not explained; repeatable.",
+        HIDDEN_STATES,
+        many=True,
+        metavar="COLUMN",
+        belongs={"model": ("lds",)},
     ),
     Option(
         "covariance",

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 
 NOISES = ("diagonal", "isotropic", "full")
 PROCESSES = ("full", "diagonal", "identity")
-INITIALS = ("known", "diffuse", "learn")
+INITIALS = ("known", "spread", "diffuse", "learn")
 PARTS = StateSpace._fields[:-1]
 COVARIANCES = ("process_covariance", "noise_covariance", "initial_covariance")
 
@@ -48,7 +48,12 @@ def read_fixed(estimator: Any, sizes: tuple[int, int, int], algorithm: Algorithm
     found = StateSpace(**parts, diffuse=diffuse)
     _check_rows_that_move(found)
     if not algorithm.seeks_mode or estimator.prior is not None:
-        _check_posterior(found, estimator, algorithm)
+        _check_posterior(found)
+    elif diffuse.any() and np.isnan([*found.transition.ravel(), *found.loadings.ravel()]).any():
+        raise JensenError(
+            "of a diffuse start the likelihood has no bound where transition or loadings are "
+            f"learned: hold them in fixed=, use {option('initial', 'known')}, or give a prior"
+        )
     return found
 
 
@@ -167,7 +172,7 @@ def _check_rows_that_move(fixed: StateSpace) -> None:
         )
 
 
-def _check_posterior(fixed: StateSpace, estimator: Any, algorithm: Algorithm) -> None:
+def _check_posterior(fixed: StateSpace) -> None:
     """Refuse what has no conjugate prior here."""
     for name in ("process_covariance", "noise_covariance"):
         value = getattr(fixed, name)

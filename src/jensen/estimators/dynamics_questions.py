@@ -31,7 +31,7 @@ from jensen.q_hidden.gaussian_chain import SeriesRows
 from jensen.support.arguments import as_generator, check_whole
 from jensen.support.json_values import Checked
 from jensen.support.machine import check_many
-from jensen.support.text import plural
+from jensen.support.text import for_reader, plural
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -283,9 +283,9 @@ class DynamicsQuestions(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Array
         U = len(self.input_columns_)
         if inputs is None:
             if U:
+                how = for_reader("inputs= of these steps", "--future, a table of these steps")
                 raise DataError(
-                    f"this model has {plural(U, 'input')}: give inputs= of these steps, an array "
-                    f"of the shape ({h}, {U})"
+                    f"this model has {plural(U, 'input')}: give {how}, of the shape ({h}, {U})"
                 )
             return np.zeros((n, h, 0))
         found = np.asarray(inputs, np.float64)

@@ -77,8 +77,9 @@ class LinearDynamicalSystem(DynamicsQuestions):
         Of states: "full", "diagonal" or "identity". None: "full"; under a prior "identity", which
         any system can be brought to, or "diagonal" where `fixed` gives states a meaning.
     initial
-        First states. "known": N(0, I). "diffuse": nothing is known of them (exact, not by a large
-        variance). "learn": mean and covariance are learned, from more sequences than states. Or a
+        First states. "known": N(0, I). "spread": N(0, v I), v the mean variance of the outputs.
+        "diffuse": nothing is known of them (exact, not by a large variance), for systems whose
+        transition and loadings are held, or have a prior. "learn": mean and covariance are learned, from more sequences than states. Or a
         dict of "mean" (K,), "covariance" (K, K), NaN where they are learned, and "diffuse" (K,), 1
         for states of which nothing is known.
     fixed
@@ -270,6 +271,8 @@ class LinearDynamicalSystem(DynamicsQuestions):
             "choose fewer states",
         )
         found = summarise(rows.columns(range(D)))
+        if isinstance(self.initial, str) and self.initial == "spread":
+            fixed = fixed._replace(initial_covariance=found.variance.mean() * np.eye(K))
         shape = SeriesShape(fixed, self.noise == "isotropic")
         model: PointDynamics | PriorDynamics
         if words is None:
@@ -373,12 +376,12 @@ def _warn_of_boundary(estimator: LinearDynamicalSystem, problem: Problem) -> Non
     if not isinstance(problem.model, PointDynamics):
         return
     free = np.isnan(np.diagonal(problem.model.shape.fixed.noise_covariance))
-    low = free & (np.diagonal(estimator.noise_covariance_) <= 1.001 * problem.model.least)
+    low = free & (np.diagonal(estimator.noise_covariance_) <= 100.0 * problem.model.least)
     if low.any():
         bare = [name for name, here in zip(estimator.outputs_, low, strict=True) if here]
         warn(
-            f"no noise is left of {some(bare)}: the likelihood is highest at a variance of 0, "
-            f"which is held at {LEAST_NOISE:g} of that of the column; take fewer states, or give a "
+            f"no noise is left of {some(bare)}: the likelihood is highest at a variance of 0, and "
+            f"none goes below {LEAST_NOISE:g} of that of its column; take fewer states, or give a "
             f"prior ({USUAL_PRIOR})",
             EstimateWarning,
         )

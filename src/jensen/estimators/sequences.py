@@ -66,10 +66,14 @@ def read_lengths(lengths: Any, n_rows: int) -> Ints:
 
 def refuse_lengths_as_y(X: Any, y: Any) -> None:
     """Refuse lengths in the place of y, which is not used: pipelines give one for each row."""
-    if y is None or np.shape(y) == () or not hasattr(X, "__len__"):
+    try:
+        size = len(y)
+    except TypeError:  # None, a number, or what is no array yet
+        return
+    if not hasattr(X, "__len__"):
         return
     n_rows = X.shape[:1] if hasattr(X, "shape") else (len(X),)
-    if n_rows != (len(y),):
+    if n_rows != (size,):
         raise DataError(
             "the second argument is y, which is not used, and it does not have a value for each "
             "row: if these are the lengths of sequences, write lengths=..."

@@ -102,7 +102,8 @@ def autoregression(
 ) -> LinearDynamicalSystem:
     """An autoregression of this order, seen with noise or exactly: AR(p).
 
-    State 0 is the value, the others are those before it. Without measurement noise and missing
+    State 0 is the value, the others are those before it; values before the first are N(0, v), v
+    the variance of the outputs, from which the mean should be taken. Without measurement noise and missing
     values it is a regression: `choose_order` compares orders by their exact evidence.
 
     Examples
@@ -120,6 +121,7 @@ def autoregression(
     loadings = np.zeros((1, p))
     loadings[0, 0] = 1.0
     noise = {} if measurement_noise else {"noise_covariance": [[0.0]]}
+    choices = {"initial": "spread", **choices}
     return _system(transition, loadings, process, choices, **noise)
 
 

@@ -33,7 +33,7 @@ from jensen.models.dynamics_record import (
 )
 from jensen.models.dynamics_starts import begin
 from jensen.models.factor_parameters import LOG_2PI, FactorPrior, LinearColumns
-from jensen.models.held_columns import Columns, HeldColumns, turned
+from jensen.models.held_columns import HeldColumns, turned
 from jensen.models.linear_dynamics import SeriesModel, SeriesShape
 from jensen.models.protocol import Data
 from jensen.models.state_model import flatten, unflatten

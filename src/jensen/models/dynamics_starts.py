@@ -25,7 +25,7 @@ def begin(fixed: StateSpace, rows: Any, k: int, rng: np.random.Generator) -> Sta
     1996, without their weights), the outputs in units of their deviations; what is missing is
     taken to be at its mean. Later starts begin at random states of the same spread.
     """
-    values, lengths = rows
+    values, lengths = np.ascontiguousarray(rows[0]), rows[1]
     K, D, U = len(fixed.transition), len(fixed.offset), fixed.input_transition.shape[1]
     outputs, inputs = values[:, :D], values[:, D:]
     mean, deviation = column_scale(outputs)

@@ -5,7 +5,7 @@ A unit holds whole sequences. Inputs stand among the columns, after the outputs.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
+
+
+CREEPING = 1e6
+"""Times its bound: a variance below may be on the way to it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,6 +186,18 @@ class PointDynamics(SeriesModel):
         """From the axes of the outputs and of what follows them; later ones turned at random."""
         point = begin(self.shape.fixed, data.rows, k, rng)
         return self.around(point, data.units.total_weight)
+
+    def moves(self, state: State[Any, Any]) -> Iterator[SeriesSums]:
+        """With the smallest variance of an output at its bound, to which sweeps would creep."""
+        variance = np.diagonal(state.t.outputs.second)
+        free = np.isnan(np.diagonal(self.shape.fixed.noise_covariance))
+        share = np.where(free & (self.least > 0.0), variance / self.least, np.inf)
+        d = int(share.argmin())
+        if self.fills or self.shape.is_isotropic or not 2.0 < share[d] < CREEPING:
+            return
+        noise = np.diag(np.where(np.arange(len(variance)) == d, self.least, variance))
+        point = self.state_space(state.t)._replace(noise_covariance=noise)
+        yield self.around(point, float(state.stats.moves.count) + 1.0)
 
     def finish(self, state: State[Any, Any], *, is_posterior: bool) -> FittedDynamics:
         """What an ascent found."""

@@ -20,8 +20,8 @@ from jensen.q_hidden.known_chain import KnownChain, StateSpace, normal_log_size
 
 Array = NDArray[np.float64]
 
-FAR = 1e7
-"""Precisions of process and outputs may differ so much: a third of the digits are left."""
+FAINT, SHARP = 1e-7, 1e4
+"""Between these is what outputs tell of a state, in units of what the state's noise tells."""
 NEAR_SINGULAR = 1e-7
 """Of the largest, the smallest eigenvalue of a correlation matrix that is inverted."""
 
@@ -49,7 +49,7 @@ def is_regular(point: StateSpace) -> bool:
     size = np.sqrt(np.diagonal(Q))
     told = float(np.linalg.eigvalsh(told * np.outer(size, size))[-1])
     ratios = np.diagonal(Q) / np.maximum(np.diagonal(point.initial_covariance), 1e-300)
-    return 1.0 / FAR < told < FAR and (ratios[free] > 1.0 / FAR**1.5).all()
+    return FAINT < told < SHARP and bool((ratios[free] > FAINT**1.5).all())
 
 
 def _is_far_from_singular(matrix: Array) -> bool:

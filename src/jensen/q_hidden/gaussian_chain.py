@@ -36,6 +36,7 @@ class SeriesRows(NamedTuple):
     @classmethod
     def of(cls, values: Array, inputs: Array | None, ptr: Ints, weight: Array) -> SeriesRows:
         """Outputs (T, D), NaN where they are missing, and inputs (T, U)."""
+        values = np.ascontiguousarray(values)  # sums of matrices differ by it in their last bits
         gaps = np.isnan(values)
         one = np.ones((len(values), 1))
         both = one if inputs is None else np.column_stack([one, inputs])
