@@ -21,9 +21,9 @@ from jensen.data.number_rows import NumberRows
 from jensen.free_energy import GIBBS, State, Theta, expect, step
 from jensen.graphs import wire
 from jensen.models.discrete_network import DiscreteNetwork, Tables, encode
+from jensen.models.dynamics_posterior import PriorDynamics
 from jensen.models.emissions.priors import COVARIANCES
 from jensen.models.emissions.registry import EMISSIONS
-from jensen.models.dynamics_posterior import PriorDynamics
 from jensen.models.factor_parameters import FactorPrior
 from jensen.models.gaussian_network import RegressionNetwork, make_prior
 from jensen.models.gaussian_network import encode as encode_numbers

@@ -22,7 +22,7 @@ from jensen.data.blocks import Units
 from jensen.data.number_rows import NumberRows
 from jensen.data.variable import Kind
 from jensen.estimators import (
-    array_estimator,
+    arrays,
     factor_saving,
     network_kinds,
     states_saving,
@@ -205,7 +205,7 @@ def problem_of(estimator, rows, **how):
         raise Caught(problem)
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (network_kinds, array_estimator):
+        for module in (network_kinds, arrays):
             patch.setattr(module, "learn", catch)
         with pytest.raises(Caught) as caught:
             estimator.fit(rows, **how)
@@ -342,7 +342,7 @@ def linear_dynamics(prior, method):
     x, u = np.zeros(60), rng.normal(size=60)
     for t in range(1, 60):
         x[t] = 0.7 * x[t - 1] + 0.5 * u[t] + rng.normal()
-    values = np.column_stack([x, -x, u]) + [3.0, 1.0, 0.0]
+    values = np.column_stack([3.0 + x, 1.0 - x, u])
     values[:, :2] += 0.6 * rng.normal(size=(60, 2))
     values[rng.random(60) < 0.1, 0] = np.nan
     values[20] = np.nan, np.nan, 0.3

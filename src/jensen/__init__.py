@@ -27,6 +27,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "JensenError": "jensen.exceptions",
     "LatentClass": "jensen.estimators.latent_class",
     "LinearDynamicalSystem": "jensen.estimators.linear_dynamics",
+    "MarkovNetwork": "jensen.estimators.markov_network",
     "MixtureOfFactorAnalyzers": "jensen.estimators.factor_mixture",
     "NotFittedError": "jensen.exceptions",
     "PDAG": "jensen.graphs",
@@ -37,6 +38,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "autoregression": "jensen.estimators.structural_series",
     "bootstrap_edges": "jensen.q_graph.bootstrap",
     "choose_components": "jensen.estimators.choosing",
+    "choose_order": "jensen.estimators.autoregression_orders",
     "chow_liu": "jensen.q_graph.trees.chow_liu",
     "compare": "jensen.evidence.comparison",
     "cross_validate": "jensen.estimators.cross_validation",
@@ -56,6 +58,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "mutual_information_matrix": "jensen.scores.mutual_information",
     "naive_bayes": "jensen.q_graph.trees.chow_liu",
     "plot": "jensen.plots",
+    "read_evidence": "jensen.io.uai",
     "read_local_scores": "jensen.io.jkl",
     "read_table": "jensen.data",
     "scan_table": "jensen.data",
@@ -96,6 +99,7 @@ if TYPE_CHECKING:
     from jensen.data import read_table as read_table
     from jensen.data import scan_table as scan_table
     from jensen.data import set_threads as set_threads
+    from jensen.estimators.autoregression_orders import choose_order as choose_order
     from jensen.estimators.bayesian_network import BayesianNetwork as BayesianNetwork
     from jensen.estimators.bayesian_regression import BayesianRegression as BayesianRegression
     from jensen.estimators.binary_factors import BinaryFactors as BinaryFactors
@@ -114,6 +118,7 @@ if TYPE_CHECKING:
     from jensen.estimators.linear_dynamics import (
         LinearDynamicalSystem as LinearDynamicalSystem,
     )
+    from jensen.estimators.markov_network import MarkovNetwork as MarkovNetwork
     from jensen.estimators.merging import merge_states as merge_states
     from jensen.estimators.structural_series import autoregression as autoregression
     from jensen.estimators.structural_series import local_level as local_level
@@ -137,6 +142,7 @@ if TYPE_CHECKING:
     from jensen.io import load as load
     from jensen.io.jkl import read_local_scores as read_local_scores
     from jensen.io.jkl import write_local_scores as write_local_scores
+    from jensen.io.uai import read_evidence as read_evidence
     from jensen.q_graph.bootstrap import bootstrap_edges as bootstrap_edges
     from jensen.q_graph.learning import learn_structure as learn_structure
     from jensen.q_graph.optimum.k_best import k_best as k_best

@@ -433,7 +433,7 @@ def test_rows_that_cannot_be_are_refused():
     fitted(model.set_params(max_iter=2), rows)
     with pytest.raises(DataError, match="the mean over no steps is undefined"):
         model.score(rows, sequence_weight=[0.0])
-    with pytest.raises(JensenError, match="over 1e|look less far ahead"):
+    with pytest.raises(JensenError, match="look less far ahead"):
         model.forecast(rows, 10**12)
     pushed = fitted(jn.LinearDynamicalSystem(1, inputs=[2], max_iter=2), rows)
     with pytest.raises(DataError, match="has 1 input: give inputs="):

@@ -13,7 +13,10 @@ from jensen.scores.registry import DEFAULTS, NUMBER_PRIORS, PRIORS
 from jensen.support.text import either
 
 NETWORK: dict[str, tuple[str, ...]] = {"model": ("network",)}
-"""Belongs to networks alone."""
+"""Belongs to Bayesian networks alone."""
+
+GRAPHS: dict[str, tuple[str, ...]] = {"model": ("network", "markov")}
+"""Belongs to what has a graph."""
 
 LEARNED, KNOWN = "a graph that is learned", "a graph that is given by --graph"
 STRUCTURES = (*METHODS, "tree", "naive", "tan")
@@ -78,10 +81,11 @@ STRUCTURE_OPTIONS = (
     Option(
         "graph",
         "The graph of a network: 'A -> B <- C; B -> D', '[A][C][B|A:C][D|B]', or a network file "
-        "(default: learned from all columns).",
+        "(default: learned from all columns). Of --model markov 'A - B - C', or a network file, "
+        "whose moral graph is taken (default: all pairs).",
         STRUCTURE,
         metavar="GRAPH",
-        belongs=NETWORK,
+        belongs=GRAPHS,
     ),
     Option(
         "structure",
@@ -216,7 +220,8 @@ PARAMETER_OPTIONS = (
         f"together, {DEFAULTS['mixed']} for vbem, me and gibbs), of which strength=0.01 weakens or "
         "strengthens what is said of numbers (default: by evidence). For other models: default, or "
         "parts with their numbers, as in concentration=0.01,mean_strength=2, with the names that "
-        "they have in Python (default: flat; default for vbem, me and gibbs).",
+        "they have in Python (default: flat; default for vbem, me and gibbs). Of --model markov a "
+        "penalty of its interactions, ridge=1 or l1=10.",
         PARAMETERS,
         metavar="PRIOR",
         suggested=(*PRIORS, *NUMBER_PRIORS, "default"),
@@ -226,10 +231,11 @@ PARAMETER_OPTIONS = (
         "How parameters are learned: em (the most likely ones), vbem (their posterior), viterbi "
         "and me (the same, with the most probable completion of the rows), stochastic-em and gibbs "
         "(with drawn completions); of labels and binary factors also variational-em and mean-field "
-        "(as em and vbem, what is missing independent); default: em without a prior, else vbem.",
+        "(as em and vbem, what is missing independent); default: em without a prior, else vbem. "
+        "Of --model markov ml (the most likely ones, default).",
         PARAMETERS,
         metavar="METHOD",
-        suggested=(*ASCENTS, "stochastic-em", "gibbs", "variational-em", "mean-field"),
+        suggested=(*ASCENTS, "stochastic-em", "gibbs", "variational-em", "mean-field", "ml"),
     ),
     options.SAMPLE_SIZE.but(belongs=NETWORK),
     Option(
@@ -288,11 +294,12 @@ STATE_OPTIONS = (
         "model",
         "What is learned: a network, or hidden states (which need --states K): mixture, a Gaussian "
         "mixture of columns of numbers; latent-class, latent classes of columns of any kind; hmm, "
-        "a hidden Markov model. Or hidden factors of numbers (--factors K): factors, a factor "
-        "analysis; binary-factors, parts there or not; factor-mixture, clusters with factors. Or "
-        "lds, hidden numbers that move linearly (--states K), a linear dynamical system.",
+        "a hidden Markov model. Or markov, a Markov network: potentials of an undirected graph. Or "
+        "hidden factors of numbers (--factors K): factors, a factor analysis; binary-factors, "
+        "parts there or not; factor-mixture, clusters with factors. Or lds, hidden numbers that "
+        "move linearly (--states K), a linear dynamical system.",
         HIDDEN_STATES,
-        values=("network", "mixture", "latent-class", "hmm", "lds", *FACTORS),
+        values=("network", "markov", "mixture", "latent-class", "hmm", "lds", *FACTORS),
         default="network",
     ),
     options.STATES.but(
@@ -308,7 +315,15 @@ STATE_OPTIONS = (
         HIDDEN_STATES,
         many=True,
         metavar="NAME=N",
-        belongs={**NETWORK, "structure": HAVE["hidden"]},
+        belongs={**GRAPHS, "structure": HAVE["hidden"]},
+    ),
+    Option(
+        "interactions",
+        "What interacts in a Markov network: pairwise, the two ends of every edge; cliques, all "
+        "sets within a clique (default pairwise).",
+        PARAMETERS,
+        values=("pairwise", "cliques"),
+        belongs={"model": ("markov",)},
     ),
     Option(
         "factors",
@@ -383,7 +398,7 @@ OUTPUT_OPTIONS = (
         flags=("-o", "--output"),
         metavar="FILE",
     ),
-    options.SVG.but(belongs=NETWORK),
+    options.SVG.but(belongs=GRAPHS),
     options.JSON,
     options.CHECKPOINT,
     options.THREADS,

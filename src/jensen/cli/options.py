@@ -111,8 +111,8 @@ COLUMN = Option(
 WITHOUT = Option("without", "A column to leave out; repeatable.", DATA, many=True, metavar="NAME")
 SEQUENCES = Option(
     "sequences",
-    "For an hmm or lds: the column that tells sequences apart. The rows of a sequence have the same value "
-    "in it, stand together, and keep their order (default: all rows are one sequence).",
+    "For an hmm or lds: the column that tells sequences apart. The rows of a sequence have the "
+    "same value in it, stand together, and keep their order (default: all rows are one sequence).",
     DATA,
     metavar="COLUMN",
     belongs={"model": ("hmm", "lds")},

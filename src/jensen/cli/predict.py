@@ -21,7 +21,8 @@ def run(given: Given) -> None:
     The rows are written as they were, with one more column, predicted_NAME (predicted_component,
     predicted_class, predicted_state): the most probable state, or of a continuous variable its
     mean. Of factors there is a column for each, factor_0, factor_1, ...: its mean, or the
-    probability that it is on; of a linear dynamical system state_0, state_1, ...: their means. Values may be missing anywhere.
+    probability that it is on; of a linear dynamical system state_0, state_1, ...: their means.
+    Values may be missing anywhere.
     """
     inputs.set_threads(given.threads)
     given.refuse_two_inputs("file", "data")

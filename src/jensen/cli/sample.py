@@ -130,8 +130,8 @@ COMMAND = Command(
         options.SEED,
         Option(
             "n_sequences",
-            "For an hmm or lds: the number of sequences, told apart by a column named sequence (default: "
-            "one, without that column).",
+            "For an hmm or lds: the number of sequences, told apart by a column named sequence "
+            "(default: one, without that column).",
             SAMPLING,
             kind=int,
             metavar="N",

@@ -13,6 +13,7 @@ _HOME = {
     "HiddenMarkovModel": "hidden_markov_model",
     "LatentClass": "latent_class",
     "LinearDynamicalSystem": "linear_dynamics",
+    "MarkovNetwork": "markov_network",
     "MixtureOfFactorAnalyzers": "factor_mixture",
 }
 

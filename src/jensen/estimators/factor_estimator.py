@@ -13,8 +13,14 @@ from sklearn.base import (  # type: ignore[import-untyped]
 )
 
 from jensen.data.number_rows import NumberRows
-from jensen.estimators.array_estimator import ArrayEstimator
-from jensen.estimators.arrays import names_of, read_matrix, read_rows, read_weights, weights_of
+from jensen.estimators.arrays import (
+    ArrayEstimator,
+    names_of,
+    read_matrix,
+    read_rows,
+    read_weights,
+    weights_of,
+)
 from jensen.estimators.learning import Problem
 from jensen.estimators.reports import Summary, algorithm_of, learning
 from jensen.exceptions import DataError, JensenError

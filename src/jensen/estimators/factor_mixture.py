@@ -84,7 +84,7 @@ class MixtureOfFactorAnalyzers(ComponentQuestions, FactorEstimator):  # type: ig
         and, if wanted, "weights" (S,) and "noise" (D,) or, unless shared, (S, D) variances.
         Without it every start takes the principal axes of rows around centres found by k-means.
     rotate
-        Whether each sweep also tries other coordinates of the factors of each component.
+        Whether each sweep also takes the best coordinates of the factors of each component.
     n_init, max_iter, tol, random_state, progress
         As in `GaussianMixture`.
 

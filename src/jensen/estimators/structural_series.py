@@ -103,8 +103,8 @@ def autoregression(
     """An autoregression of this order, seen with noise or exactly: AR(p).
 
     State 0 is the value, the others are those before it; values before the first are N(0, v), v
-    the variance of the outputs, from which the mean should be taken. Without measurement noise and missing
-    values it is a regression: `choose_order` compares orders by their exact evidence.
+    the variance of the outputs, from which the mean should be taken. Without measurement noise
+    and missing values it is a regression: `choose_order` compares orders by exact evidence.
 
     Examples
     --------
