@@ -12,8 +12,7 @@ from sklearn.base import (  # type: ignore[import-untyped]
     TransformerMixin,
 )
 
-from jensen.estimators.array_estimator import ArrayEstimator
-from jensen.estimators.arrays import names_of
+from jensen.estimators.arrays import ArrayEstimator, names_of
 from jensen.estimators.dynamics_choices import read_inputs
 from jensen.estimators.reports import Summary
 from jensen.estimators.sequences import (

@@ -79,9 +79,9 @@ class LinearDynamicalSystem(DynamicsQuestions):
     initial
         First states. "known": N(0, I). "spread": N(0, v I), v the mean variance of the outputs.
         "diffuse": nothing is known of them (exact, not by a large variance), for systems whose
-        transition and loadings are held, or have a prior. "learn": mean and covariance are
-        learned, from more sequences than states. Or a dict of "mean" (K,), "covariance" (K, K), NaN where they are learned, and "diffuse" (K,), 1
-        for states of which nothing is known.
+        transition and loadings are held, or have a prior. "learn": mean and covariance are learned,
+        from more sequences than states. Or a dict of "mean" (K,), "covariance" (K, K), NaN where
+        they are learned, and "diffuse" (K,), 1 for states of which nothing is known.
     fixed
         Parameters that are held: a dict from the names in the formula to arrays, NaN where they are
         learned. A variance that is held at 0 stays there: outputs without noise are exact, states
