@@ -19,6 +19,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "DataWarning": "jensen.exceptions",
     "EstimateWarning": "jensen.exceptions",
     "FactorAnalysis": "jensen.estimators.factor_analysis",
+    "FactorialHiddenMarkovModel": "jensen.estimators.factorial_hidden_markov",
     "FileError": "jensen.exceptions",
     "GaussianMixture": "jensen.estimators.gaussian_mixture",
     "GraphError": "jensen.exceptions",
@@ -111,6 +112,9 @@ if TYPE_CHECKING:
     from jensen.estimators.factor_analysis import FactorAnalysis as FactorAnalysis
     from jensen.estimators.factor_mixture import (
         MixtureOfFactorAnalyzers as MixtureOfFactorAnalyzers,
+    )
+    from jensen.estimators.factorial_hidden_markov import (
+        FactorialHiddenMarkovModel as FactorialHiddenMarkovModel,
     )
     from jensen.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel as HiddenMarkovModel

@@ -66,6 +66,15 @@ SERIES = np.array(
 )
 
 
+def _chains(model):
+    return {
+        "log_likelihood": model.log_likelihood(PAIRS),
+        "states": model.predict_proba(PAIRS),
+        "effects": model.effects_,
+        "free_energy": model.free_energy_,
+    }
+
+
 def _dynamics(model):
     ahead = model.forecast(SERIES, 2, inputs=[[1.0], [0.0]], interval=0.5)
     return {
@@ -198,6 +207,7 @@ ASKED = {
     "factor-analysis": _factors,
     "binary-factors": _factors,
     "linear-dynamics": _dynamics,
+    "factorial-chains": _chains,
     "factor-mixture": _analyzers,
     "posterior-exact": _posterior,
     "posterior-chains": _posterior,
@@ -214,6 +224,7 @@ def test_every_format_has_a_file():
     assert files.keys() == {*ASKED, "answers"}
     assert {files[name]["format"] for name in ASKED} == {
         "jensen-dynamics",
+        "jensen-factorial",
         "jensen-network",
         "jensen-gaussian-network",
         "jensen-mixed-network",

@@ -271,6 +271,11 @@ def read_model(file: str) -> Any:
             f"{_file(file)} holds a posterior over graphs: look at it with jensen show, and ask it "
             f"more with jn.load in Python"
         )
+    if kind_of(found) == "factorial-hmm":
+        raise JensenError(
+            f"{_file(file)} holds a factorial hidden Markov model: look at it with jensen show, "
+            f"and ask it with jn.load in Python"
+        )
     return found
 
 
@@ -297,6 +302,7 @@ NOUNS = {
     "class": "latent-class",
     "state": "hmm",
     "dimension": "lds",
+    "chain": "factorial-hmm",
     "factor": "factors",
     "binary factor": "binary-factors",
     "analyzer": "factor-mixture",

@@ -9,6 +9,7 @@ _HOME = {
     "BayesianRegression": "bayesian_regression",
     "BinaryFactors": "binary_factors",
     "FactorAnalysis": "factor_analysis",
+    "FactorialHiddenMarkovModel": "factorial_hidden_markov",
     "GaussianMixture": "gaussian_mixture",
     "HiddenMarkovModel": "hidden_markov_model",
     "LatentClass": "latent_class",

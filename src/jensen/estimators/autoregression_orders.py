@@ -51,7 +51,7 @@ class OrderChoice:
         for k, (value, share) in enumerate(zip(self.log_evidence, self.probability, strict=True)):
             lines.append([str(k), f"{value:.4f}", f"{share:.4f}"])
         head = f"order {self.best} has the largest evidence, of {plural(self.n_values, 'value')}"
-        return f"{head}\n{grid(lines, rule=True)}"
+        return f"{head}\n{grid(lines, left=0, rule=True)}"
 
 
 def choose_order(

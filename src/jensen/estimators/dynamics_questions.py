@@ -124,7 +124,7 @@ class DynamicsQuestions(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Array
         Examples
         --------
         >>> import jensen as jn
-        >>> level = jn.local_level(initial={"mean": 10.0, "covariance": 4.0})
+        >>> level = jn.local_level(initial={"mean": 10.0, "covariance": 4.0}, tol=1e-4)
         >>> model = level.fit([10.0, 10.5, 9.8, 11.0, 11.2, 10.9, 11.5])
         >>> model.forecast([10.0, 10.5, 9.8, 11.0], h=2).expected.shape
         (1, 2, 1)

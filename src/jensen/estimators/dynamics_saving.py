@@ -141,7 +141,7 @@ def read_dynamics(value: Checked) -> DynamicsQuestions:
 
     members, rest = value.parted({"format", "choices", "learned", "columns"})
     estimator = LinearDynamicalSystem(**read_choices(STORED, members["choices"]))
-    names = _read_columns(estimator, members["columns"])
+    names = read_column_names(estimator, members["columns"])
     fitted = FittedDynamics.from_dict(rest)
     with refusing(f"{value.file}: choices"):
         choices = estimator._choices_of_loop()
@@ -165,7 +165,7 @@ def read_dynamics(value: Checked) -> DynamicsQuestions:
     return estimator
 
 
-def _read_columns(estimator: Any, value: Checked) -> list[str]:
+def read_column_names(estimator: Any, value: Checked) -> list[str]:
     """The names of the columns; x0, x1, ... where there are none."""
     if isinstance(value.value, list):
         names = value.texts()

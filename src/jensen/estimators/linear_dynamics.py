@@ -141,7 +141,7 @@ class LinearDynamicalSystem(DynamicsQuestions):
     >>> x = np.cumsum(0.3 * rng.normal(size=100))
     >>> y = np.column_stack([x, -x]) + 0.1 * rng.normal(size=(100, 2))
     >>> y[40:50] = np.nan
-    >>> model = jn.LinearDynamicalSystem(1, random_state=0).fit(y)
+    >>> model = jn.LinearDynamicalSystem(1, tol=1e-4).fit(y)
     >>> model.smooth(y).mean.shape
     (100, 1)
     >>> model.forecast(y, h=3, interval=0.9).expected.shape

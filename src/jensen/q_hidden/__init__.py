@@ -6,19 +6,21 @@ potentials, and what is known of it.
 
 from collections.abc import Callable
 from functools import singledispatch
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.q_hidden import (
     binary_factors,
+    factorial_chains,
     gaussian_cells,
     gaussian_chain,
     gaussian_factors,
     known_chain,
 )
 from jensen.q_hidden.binary_factors import BitMemory, FactorBits
+from jensen.q_hidden.factorial_chains import FactorialChains
 from jensen.q_hidden.gaussian_cells import GaussianCells
 from jensen.q_hidden.gaussian_chain import GaussianChain, StateMoments
 from jensen.q_hidden.gaussian_factors import FactorMixture, GaussianFactors
@@ -270,3 +272,18 @@ def _series(potentials: GaussianChain | KnownChain, found: StateMoments) -> Hidd
     rows = potentials.rows
     moments = gaussian_chain.sums(rows, found, potentials.filling)
     return Hidden(rows.weight * found.value, moments)
+
+
+# --- several chains of states behind the same outputs ---
+
+
+@posterior_of.register
+def _(potentials: FactorialChains, memory: object = None, rng: Stream = None) -> Hidden:
+    found = factorial_chains.exact(potentials)
+    return Hidden(potentials.rows.weight * found.value, found.sums)
+
+
+@product_of.register
+def _(potentials: FactorialChains, memory: Any = None, rng: Stream = None) -> Hidden:
+    found = factorial_chains.structured(potentials, memory)
+    return Hidden(potentials.rows.weight * found.value, found.sums, found.nodes)

@@ -86,7 +86,11 @@ def start_of(mean: Array, covariance: Array, diffuse: Array) -> tuple[Array, Arr
 
 def outputs_of(point: StateSpace, seen: Array) -> Outputs:
     """The same of outputs, pattern by pattern."""
-    R, W = point.noise_covariance, point.outputs
+    return outputs_at(point.noise_covariance, point.outputs, seen)
+
+
+def outputs_at(R: Array, W: Array, seen: Array) -> Outputs:
+    """Outputs y = W w + N(0, R), pattern by pattern."""
     if not np.any(R - np.diag(np.diagonal(R))):
         psi = 1.0 / np.diagonal(R)
         first = psi[:, None] * W
