@@ -79,3 +79,5 @@ def test_what_cannot_be_is_refused(refuse, learned):
     ask = ["forecast", "m.json", "walks.csv", "--sequences", "walk"]
     assert "give --future, a table of these steps" in refuse(*ask)
     assert "has no column 'u'" in refuse(*ask, "--future", "empty.csv")
+    for name in ("impute", "predict"):
+        assert "looks at whole sequences" in refuse(name, "m.json", "walks.csv", "--scan")
