@@ -53,7 +53,7 @@ def draw_system(
 
 def find_order(rows: NDArray[np.float64], states: int) -> jn.LinearDynamicalSystem:
     """The system that variational Bayes finds."""
-    model = jn.LinearDynamicalSystem(states, prior={}, max_iter=3000, tol=1e-6, random_state=0)
+    model = jn.LinearDynamicalSystem(states, prior={}, max_iter=2000, tol=1e-5, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(rows)

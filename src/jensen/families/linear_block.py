@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse.csgraph import connected_components  # type: ignore[import-untyped]
+from scipy.sparse.csgraph import connected_components
 
 from jensen.families import NO_SPREAD, refuse
 from jensen.families.linear_regression import Regression
@@ -117,16 +117,17 @@ class LinearBlock:
 
     def _whole(self, eta: Regression) -> Array:
         """Coefficients without any held; of rows that have some they are where it begins."""
-        return _solve(eta.strength[None], eta.first.T[None])[0].T
+        found: Array = _solve(eta.strength[None], eta.first.T[None])[0].T
+        return found
 
     def _weighed(self, eta: Regression, covariance: Array) -> Array:
         """Coefficients that are free, given the covariance (generalised least squares)."""
         value = np.where(self.is_free, 0.0, self.coefficients)
         moving = np.flatnonzero(np.diagonal(covariance) > 0.0)
-        precision = np.zeros_like(covariance)
+        precision: Any = np.zeros_like(covariance)
         precision[np.ix_(moving, moving)] = np.linalg.inv(covariance[np.ix_(moving, moving)])
         free = self.is_free.ravel()
-        system = np.kron(precision, eta.strength)[np.ix_(free, free)]
+        system: Any = np.kron(precision, eta.strength)[np.ix_(free, free)]
         right = (precision @ (eta.first - value @ eta.strength)).ravel()[free]
         found = value.copy()
         found[self.is_free] = _solve(system[None], right[None])[0]
@@ -163,7 +164,7 @@ def _solve(system: Array, right: Array) -> Array:
         found = np.linalg.solve(scaled, b)
     except np.linalg.LinAlgError:
         found = np.linalg.pinv(scaled, hermitian=True) @ b
-    refuse(~np.isfinite(found).all((-1, -2)), NO_SPREAD)
+    refuse(np.asarray(~np.isfinite(found).all((-1, -2))), NO_SPREAD)
     found = found / size[..., None]
     return np.asarray(found if extra else found[..., 0])
 

@@ -168,12 +168,17 @@ class PriorDynamics(SeriesModel):
         return np.asarray(shown | (eta.transition.first[:, u:] != 0.0).any(0))
 
     def moves(self, state: State[Any, Any]) -> Iterator[Dynamics]:
-        """Other coordinates of the states: turned, and with innovations of variance 1."""
+        """Without a state that is hardly seen; turned, and with innovations of variance 1."""
         if not (self.rotates and self.is_open):
             return
         live, t, u = np.flatnonzero(self.live(state.eta)), state.t, self.shape.n_inputs
         if not len(live):
             return
+        if state.is_bound:
+            weak = np.flatnonzero(self.outputs.columns.weak(outputs_of(state.eta)))
+            if len(weak):
+                squares = np.square(t.loadings.first[:, 1 + u :]).sum(0)
+                yield self.without(int(weak[squares[weak].argmin()]), state)
         at = 1 + u + live
         squares = -2.0 * t.loadings.strength.sum(0)[np.ix_(at, at)]
         yield self._in_coordinates(state.eta, t, live, np.linalg.eigh(squares)[1][:, ::-1])

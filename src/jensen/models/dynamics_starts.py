@@ -102,7 +102,7 @@ def _axes(y: Array, first: NDArray[np.bool_], K: int) -> Array:
 
 def _smoothed(noise: Array, first: NDArray[np.bool_]) -> Array:
     """Random walks that return to 0, of variance 1."""
-    from scipy.signal import lfilter  # type: ignore[import-untyped]
+    from scipy.signal import lfilter
 
     return np.asarray(np.sqrt(1.0 - 0.8**2) * lfilter([1.0], [1.0, -0.8], noise, axis=0))
 
@@ -113,7 +113,7 @@ def _regress(y: Array, z: Array, most: float | None) -> tuple[Array, Array]:
         return np.zeros((y.shape[1], z.shape[1])), np.eye(y.shape[1])
     square = z.T @ z
     square[np.diag_indices_from(square)] += 1e-3 * np.diagonal(square).mean() + 1e-12
-    W = np.linalg.solve(square, z.T @ y).T
+    W: Any = np.linalg.solve(square, z.T @ y).T
     if most is not None:  # transitions that do not explode
         K = y.shape[1]
         size = np.abs(np.linalg.eigvals(W[:, -K:])).max(initial=0.0)

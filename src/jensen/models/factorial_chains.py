@@ -93,7 +93,7 @@ class FactorialModel(Conjugate[Factorial]):
         """That of the loadings is the one at the strengths that are expected beforehand."""
         return Factorial(*self.chain_priors, *self.columns.priors())
 
-    def posterior(self, name: str, stats: FactorialSums, t: Factorial) -> Any:
+    def posterior(self, name: str, stats: Any, t: Factorial) -> Any:
         """Each field given the others."""
         if name in ("initial", "transition"):
             return add(getattr(self.prior, name), getattr(stats, name))
@@ -106,8 +106,9 @@ class FactorialModel(Conjugate[Factorial]):
     def prior_given(self, t: Factorial) -> tuple[Factorial, Factorial]:
         """The prior of the loadings depends on alpha."""
         prior, normalizer = self.columns.priors_given(t)
-        chains = [log_partition(dirichlet, one) for one in self.chain_priors]
-        return Factorial(*self.chain_priors, *prior), Factorial(*chains, *normalizer)
+        first, moves = self.chain_priors
+        logs = log_partition(dirichlet, first), log_partition(dirichlet, moves)
+        return Factorial(first, moves, *prior), Factorial(*logs, *normalizer)
 
     def potentials(self, t: Factorial) -> Callable[[SeriesRows], FactorialChains]:
         """What is expected of the parameters, beside the rows."""
@@ -186,8 +187,9 @@ class FactorialModel(Conjugate[Factorial]):
         effects = np.zeros((M, K, D))
         effects[:, 1:] = first[:, 1:].T.reshape(M, K - 1, D)
         noise = np.square(self.scale) / self.columns.precision(t)
-        shares = (dirichlet.share(np.exp(x)) for x in (t.initial, t.transition))
-        return FactorialPoint(*shares, self.shift + first[:, 0], effects, noise)
+        initial = dirichlet.share(np.exp(t.initial))
+        transition = dirichlet.share(np.exp(t.transition))
+        return FactorialPoint(initial, transition, self.shift + first[:, 0], effects, noise)
 
     def simulate(self, t: Factorial, n: int, rng: np.random.Generator) -> Array:
         """The outputs (n, D) of a sequence."""

@@ -184,7 +184,7 @@ def structured(chains: FactorialChains, nodes: Array | None = None) -> Found:
     (M, K), rows = chains.log_init.shape, chains.rows
     size, pull = pulls(chains)
     nodes = _even(chains) if nodes is None else nodes.copy()
-    before, parts, counts = -np.inf, np.zeros((M, len(rows.weight))), [None] * M
+    before, parts = -np.inf, np.zeros((M, len(rows.weight)))
     for _ in range(MOST_TURNS):
         for m in range(M):
             field = _fields(chains, nodes, pull, m)
@@ -193,7 +193,7 @@ def structured(chains: FactorialChains, nodes: Array | None = None) -> Found:
                 chains.log_init[m], np.ascontiguousarray(chains.log_trans[m]), np.zeros(K),
                 _Kept(field, kept), rows.ptr, np.ones(len(rows.weight)),
             )  # fmt: skip
-            log_z, counts[m] = one_chain.expected(found)
+            log_z, _ = one_chain.expected(found)
             nodes[:, m] = kept
             parts[m] = log_z - np.add.reduceat((kept * field).sum(1), rows.ptr[:-1])
         value = parts.sum(0) + _energy(chains, nodes, size, pull)

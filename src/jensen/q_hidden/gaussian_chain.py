@@ -106,7 +106,7 @@ class GaussianChain(NamedTuple):
 class StartSums(NamedTuple):
     """Of first states: their number, Σ E[x] and Σ E[x xᵀ]."""
 
-    count: Any  # type: ignore[assignment]  # tuple's own count is not missed
+    count: Any  # tuple's own count is not missed
     first: Any
     second: Any
 

@@ -94,11 +94,9 @@ def _prepare(chain: KnownChain) -> tuple[SeriesModel, Array]:
     spread[unknown, :] = spread[:, unknown] = 0.0
     scale = _spread_of(values, noise, loadings)
     spread[unknown, unknown] = scale
-    model = SeriesModel(
-        *(np.ascontiguousarray(x) for x in (point.transition, point.process_covariance, push)),
-        loadings, noise, n_seen, start, spread,
-    )  # fmt: skip
-    return model, values
+    A, Q = np.ascontiguousarray(point.transition), np.ascontiguousarray(point.process_covariance)
+    push = np.ascontiguousarray(push)
+    return SeriesModel(A, Q, push, loadings, noise, n_seen, start, spread), values
 
 
 def _is_diagonal(matrix: Array) -> bool:
@@ -117,7 +115,8 @@ def _run(chain: KnownChain) -> tuple[SeriesModel, SeriesFilter]:
 
     model, values = _prepare(chain)
     K, width = model.start.shape
-    found = make_series_filter(*values.shape, K, width, len(chain.rows.weight))
+    n, D = values.shape
+    found = make_series_filter(n, D, K, width, len(chain.rows.weight))
     filter_in_turn(model, chain.rows.owner, values, chain.rows.ptr, found)
     return model, found
 
