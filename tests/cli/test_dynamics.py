@@ -80,4 +80,4 @@ def test_what_cannot_be_is_refused(refuse, learned):
     assert "give --future, a table of these steps" in refuse(*ask)
     assert "has no column 'u'" in refuse(*ask, "--future", "empty.csv")
     for name in ("impute", "predict"):
-        assert "looks at whole sequences" in refuse(name, "m.json", "walks.csv", "--scan")
+        assert "--scan belongs to" in refuse(name, "m.json", "walks.csv", "--scan")

@@ -30,7 +30,6 @@ def run(given: Given) -> None:
     if kind in (*inputs.FACTORS, "lds"):
         given.check(model=kind)
         if given.scan:
-            inputs.refuse_scanned_series(kind)
             scanned_rows.impute_numbers(given, model)
             return
         _impute_numbers(given, model)

@@ -237,15 +237,6 @@ def read_factors(file: str) -> Any:
     return found
 
 
-def refuse_scanned_series(kind: str) -> None:
-    """Refuse rows that are read piece by piece, where what follows a step says something of it."""
-    if kind == "lds":
-        raise JensenError(
-            "--scan answers row by row, and a linear dynamical system looks at whole sequences: "
-            "leave out --scan"
-        )
-
-
 def read_dynamics(file: str) -> Any:
     """The linear dynamical system in a file; other models are refused."""
     found = read_model(file)

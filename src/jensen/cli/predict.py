@@ -36,7 +36,6 @@ def run(given: Given) -> None:
         _predict_variable(given, model)
     elif kind in (*inputs.FACTORS, "lds") and kind != "factor-mixture":
         if given.scan:
-            inputs.refuse_scanned_series(kind)
             scanned_rows.predict_factors(given, model)
             return
         _predict_factors(given, model, read_state_rows(given, model))
