@@ -80,4 +80,5 @@ def test_what_cannot_be_is_refused(refuse, learned):
     assert "give --future, a table of these steps" in refuse(*ask)
     assert "has no column 'u'" in refuse(*ask, "--future", "empty.csv")
     for name in ("impute", "predict"):
-        assert "--scan belongs to" in refuse(name, "m.json", "walks.csv", "--scan")
+        words = ["m.json", "walks.csv", "--scan", "-o", "x.csv"]
+        assert "--scan belongs to" in refuse(name, *words)

@@ -256,12 +256,7 @@ PARAMETER_OPTIONS = (
         metavar="A,B",
         belongs={**NETWORK, "graph": (KNOWN,)},
     ),
-    Option(
-        "n_init",
-        "The number of random starts, of which the best is kept (default 1).",
-        PARAMETERS,
-        **WHOLE,
-    ),
+    Option("n_init", "Random starts, of which the best is kept (default 1).", PARAMETERS, **WHOLE),
     Option("max_iter", "The largest number of sweeps (default 1000).", PARAMETERS, **WHOLE),
     Option(
         "tol",
@@ -288,15 +283,15 @@ STATE_OPTIONS = (
         "mixture of columns of numbers; latent-class, latent classes of columns of any kind; hmm, "
         "a hidden Markov model. Or markov, a Markov network: potentials of an undirected graph. Or "
         "hidden factors of numbers (--factors K): factors, a factor analysis; binary-factors, "
-        "parts there or not; factor-mixture, clusters with factors. Or lds, hidden numbers that "
-        "move linearly (--states K), a linear dynamical system.",
+        "parts there or not; factor-mixture, clusters with factors. Or lds (--states K), hidden "
+        "numbers that move linearly.",
         HIDDEN_STATES,
         values=("network", "markov", "mixture", "latent-class", "hmm", "lds", *FACTORS),
         default="network",
     ),
     options.STATES.but(
-        help="The number of components, classes or hidden states; auto: that with the best bound "
-        "of the log evidence. Or COLUMN=A,B: all states of a column in their order; repeatable.",
+        help="The number of components, classes or states; auto: that with the best bound of the "
+        "log evidence. Or COLUMN=A,B: all states of a column in their order; repeatable.",
         group=HIDDEN_STATES,
         metavar="K",
     ),
@@ -327,21 +322,13 @@ STATE_OPTIONS = (
     ),
     Option(
         "noise",
-        "The noise of factors or an lds: diagonal, a variance for each column, isotropic, one for "
-        "all, or, of an lds, full (default diagonal).",
+        "The noise of columns: diagonal (default), isotropic (one for all), or, of an lds, full.",
         HIDDEN_STATES,
         metavar="KIND",
         suggested=("diagonal", "isotropic", "full"),
         belongs={"model": ("factors", "lds")},
     ),
-    Option(
-        "inputs",
-        "A column that is an input of an lds: given, not explained; repeatable.",
-        HIDDEN_STATES,
-        many=True,
-        metavar="COLUMN",
-        belongs={"model": ("lds",)},
-    ),
+    options.INPUTS,
     Option(
         "covariance",
         "The covariances of Gaussians: full, diagonal, spherical or tied (default full).",

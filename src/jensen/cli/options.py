@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jensen.cli.command import (
     DATA,
+    HIDDEN_STATES,
     OUTPUT,
     PARAMETERS,
     QUESTION,
@@ -124,6 +125,15 @@ SEQUENCES = Option(
     DATA,
     metavar="COLUMN",
     belongs={"model": ("hmm", "lds")},
+)
+
+INPUTS = Option(
+    "inputs",
+    "A column that is an input of an lds: given, not explained; repeatable.",
+    HIDDEN_STATES,
+    many=True,
+    metavar="COLUMN",
+    belongs={"model": ("lds",)},
 )
 
 DISCRETIZE = Option(
