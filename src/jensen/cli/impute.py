@@ -29,6 +29,10 @@ def run(given: Given) -> None:
     kind = inputs.kind_of(model)
     if kind in (*inputs.FACTORS, "lds"):
         given.check(model=kind)
+        if given.scan and kind == "lds":
+            raise JensenError(
+                "--scan answers row by row, and an lds looks at whole sequences: leave it out"
+            )
         if given.scan:
             scanned_rows.impute_numbers(given, model)
             return
