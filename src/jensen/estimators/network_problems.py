@@ -315,7 +315,7 @@ def check_gaussian_choices(choices: NetworkSettings) -> None:
             f"are continuous: leave it out"
         )
     choices.check_fixed()
-    choices.refuse_mean_field()
+    choices.refuse_approximate()
     for name in choices.fixed:
         raise JensenError(
             f"{option('fixed', name)} holds the table of a label, and the columns here are "
