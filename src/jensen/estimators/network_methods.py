@@ -41,6 +41,10 @@ class NetworkMethods(Questions):
     method: str | None
     prior: Any
     _rows_of_fit: tuple[AnyModel, Units] | None = None  # in memory only
+    _saw_all = False  # whether the rows of the last fit missed nothing
+    _seen: Any = None  # what updates keep of all rows so far
+    n_updates_ = 1  # tables that were learned from; 1 of a network from a file
+    update_: str
 
     def require_network(self) -> Network:
         """The frozen network of tables, or an error if there is none."""
@@ -275,10 +279,12 @@ class NetworkMethods(Questions):
             )
         return standard_errors(network, *held)
 
-    def hold_rows(self, problem: Problem) -> None:
+    def hold_rows(self, problem: Problem | None) -> None:
         """Hold what EM learned from, for standard errors; other methods have none."""
-        is_em = problem.choices.algorithm.name == EM.name
-        self._rows_of_fit = (problem.model, problem.data.units) if is_em else None
+        is_em = problem is not None and problem.choices.algorithm.name == EM.name
+        self._rows_of_fit = (problem.model, problem.data.units) if problem and is_em else None
+        self._saw_all = problem is not None and problem.data.units.is_complete
+        self._seen, self.n_updates_ = None, 1
 
     # --- pictures, files, other libraries ---
 
