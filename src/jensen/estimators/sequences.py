@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 from jensen.data import Table, Variable
 from jensen.data.column_warnings import warn_of_row_names
 from jensen.data.model_columns import UnknownLabels, read_known
+from jensen.data.number_rows import NumberRows
 from jensen.data.table_choices import check_weights, states_by_column
 from jensen.data.variable import EXACT
 from jensen.estimators.arrays import names_of, read_matrix, refuse_no_rows
@@ -66,10 +67,14 @@ def read_lengths(lengths: Any, n_rows: int) -> Ints:
 
 def refuse_lengths_as_y(X: Any, y: Any) -> None:
     """Refuse lengths in the place of y, which is not used: pipelines give one for each row."""
-    if y is None or np.shape(y) == () or not hasattr(X, "__len__"):
+    try:
+        size = len(y)
+    except TypeError:  # None, a number, or what is no array yet
+        return
+    if not hasattr(X, "__len__"):
         return
     n_rows = X.shape[:1] if hasattr(X, "shape") else (len(X),)
-    if n_rows != (len(y),):
+    if n_rows != (size,):
         raise DataError(
             "the second argument is y, which is not used, and it does not have a value for each "
             "row: if these are the lengths of sequences, write lengths=..."
@@ -100,6 +105,27 @@ def read_sequence_weights(sequence_weight: Any, lengths: Ints, sample_weight: An
             f"counts as a whole, so all its rows have one weight"
         )
     return np.asarray(weight)
+
+
+def seen_steps(rows: NumberRows, lengths: Ints) -> tuple[NumberRows, Ints, NDArray[np.intp]]:
+    """Sequences without the steps after the last that shows something, and which have any.
+
+    What comes after integrates to one, if how sequences end is not modelled. Rows that are read
+    again in every pass stay.
+    """
+    everything = np.arange(len(lengths))
+    if not rows.is_kept or not rows.has_gaps:
+        return rows, lengths, everything
+    values, ends = rows.values(), np.cumsum(lengths)
+    shows = ~np.isnan(values).all(1)
+    place = np.arange(len(values)) - np.repeat(ends - lengths, lengths)
+    kept = np.zeros(len(lengths), np.int64)
+    np.maximum.at(kept, np.repeat(everything, lengths)[shows], place[shows] + 1)
+    if np.array_equal(kept, lengths):
+        return rows, lengths, everything
+    seen = values[place < np.repeat(kept, lengths)]
+    some = np.flatnonzero(kept)
+    return NumberRows.of(seen), kept[some], some
 
 
 def chosen_steps(steps: Steps, chosen: NDArray[np.intp]) -> Steps:
@@ -303,11 +329,19 @@ LABELS = (
 """What to do with words in sequences of numbers."""
 
 
-def read_numbers(estimator: Any, X: Any, *, reset: bool, emission: str) -> Array:
+def read_numbers(
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    emission: str | None = None,
+    otherwise: str = LABELS,
+) -> Array:
     """Numbers (n, D), missing NaN, that the emission can make; a flat X is one column."""
     is_list = isinstance(X, list | tuple) and bool(X) and all(map(_is_single, X))
     if is_list or len(getattr(X, "shape", ())) == 1:
         X = _rows(X)
-    values = read_matrix(estimator, X, reset=reset, otherwise=LABELS)
-    EMISSIONS[emission].kind.check(values, names_of(estimator, values.shape[1]))
+    values = read_matrix(estimator, X, reset=reset, otherwise=otherwise)
+    if emission is not None:
+        EMISSIONS[emission].kind.check(values, names_of(estimator, values.shape[1]))
     return values

@@ -1,4 +1,4 @@
-"""Choices of q(h): the posterior, the most probable value, a draw or mean field.
+"""Choices of q(h): the posterior, the most probable value, a draw, mean field or loopy beliefs.
 
 A rule is a function (potentials, memory, rng) → `Hidden`, which dispatches on the type of the
 potentials, and what is known of it.
@@ -6,15 +6,26 @@ potentials, and what is known of it.
 
 from collections.abc import Callable
 from functools import singledispatch
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.q_hidden import binary_factors, gaussian_cells, gaussian_factors
+from jensen.q_hidden import (
+    binary_factors,
+    factorial_chains,
+    gaussian_cells,
+    gaussian_chain,
+    gaussian_factors,
+    known_chain,
+)
 from jensen.q_hidden.binary_factors import BitMemory, FactorBits
+from jensen.q_hidden.factor_lists import of_rows
+from jensen.q_hidden.factorial_chains import FactorialChains
 from jensen.q_hidden.gaussian_cells import GaussianCells
+from jensen.q_hidden.gaussian_chain import GaussianChain, StateMoments
 from jensen.q_hidden.gaussian_factors import FactorMixture, GaussianFactors
+from jensen.q_hidden.known_chain import KnownChain
 from jensen.q_hidden.mixed.cells import MixedCells
 from jensen.q_hidden.mixed.cells import solve as solve_cells
 from jensen.q_hidden.states import chain, independent
@@ -31,6 +42,7 @@ __all__ = [
     "NothingHidden",
     "draw",
     "exact",
+    "loopy",
     "meanfield",
     "mode",
 ]
@@ -76,9 +88,19 @@ def product_of(potentials: object, memory: object = None, rng: Stream = None) ->
     raise TypeError(f"there is no mean field for {type(potentials).__name__}")
 
 
+@singledispatch
+def belief_of(potentials: object, memory: object = None, rng: Stream = None) -> Hidden:
+    """q(h) by loopy belief propagation: beliefs that agree on every variable, and no bound.
+
+    They are marginals of no joint distribution where the potentials have loops.
+    """
+    raise TypeError(f"there is no loopy propagation for {type(potentials).__name__}")
+
+
 exact = HiddenRule(posterior_of, is_random=False, is_bound=True)
 mode = HiddenRule(best_of, is_random=False, is_bound=True)
 meanfield = HiddenRule(product_of, is_random=False, is_bound=True)
+loopy = HiddenRule(belief_of, is_random=False, is_bound=False)
 draw = HiddenRule(draw_of, is_random=True, is_bound=False)
 
 
@@ -89,6 +111,7 @@ draw = HiddenRule(draw_of, is_random=True, is_bound=False)
 @best_of.register
 @draw_of.register
 @product_of.register
+@belief_of.register
 def _(potentials: NothingHidden, memory: object = None, rng: Stream = None) -> Hidden:
     seen = potentials.counts != 0.0
     value = (potentials.counts[seen] * potentials.log_tables[seen]).sum()  # 0 · log 0 = 0
@@ -125,6 +148,13 @@ def _(potentials: FamilyTables, memory: BlockMemory | None = None, rng: Stream =
     sites, plans = rows.blocks(joined)
     value, counts, after = blocks.mean_field(sites, plans, part, log_tables, memory)
     return Hidden(potentials.weight * value, counts, after)
+
+
+@belief_of.register
+def _(potentials: FamilyTables, memory: object = None, rng: Stream = None) -> Hidden:
+    log_tables, rows, part, _ = potentials
+    value, counts = of_rows.loopy_counts(*rows.blocks(()), part, log_tables)
+    return Hidden(potentials.weight * value, counts)
 
 
 # --- one state per row ---
@@ -222,3 +252,58 @@ def _(potentials: FactorBits, memory: object = None, rng: Stream = None) -> Hidd
 def _(potentials: FactorBits, memory: BitMemory | None = None, rng: Stream = None) -> Hidden:
     value, moments, after = binary_factors.mean_field(potentials, memory)
     return Hidden(potentials.weight * value, moments, after)
+
+
+# --- a Gaussian state per step of a sequence ---
+
+
+@posterior_of.register
+def _(potentials: GaussianChain, memory: object = None, rng: Stream = None) -> Hidden:
+    return _series(potentials, gaussian_chain.smooth(potentials))
+
+
+@posterior_of.register
+def _(potentials: KnownChain, memory: object = None, rng: Stream = None) -> Hidden:
+    return _series(potentials, known_chain.smooth(potentials))
+
+
+@best_of.register
+def _(potentials: GaussianChain, memory: object = None, rng: Stream = None) -> Hidden:
+    return _series(potentials, gaussian_chain.at_mode(potentials))
+
+
+@best_of.register  # states that follow from each other have no density: its value is the evidence
+def _(potentials: KnownChain, memory: object = None, rng: Stream = None) -> Hidden:
+    found = known_chain.smooth(potentials)._replace(spread=None, lag=None)
+    return _series(potentials, found)
+
+
+@draw_of.register
+def _(potentials: GaussianChain, memory: object, rng: np.random.Generator) -> Hidden:
+    return _series(potentials, gaussian_chain.drawn(potentials, rng))
+
+
+@draw_of.register
+def _(potentials: KnownChain, memory: object, rng: np.random.Generator) -> Hidden:
+    return _series(potentials, known_chain.drawn(potentials, rng))
+
+
+def _series(potentials: GaussianChain | KnownChain, found: StateMoments) -> Hidden:
+    rows = potentials.rows
+    moments = gaussian_chain.sums(rows, found, potentials.filling)
+    return Hidden(rows.weight * found.value, moments)
+
+
+# --- several chains of states behind the same outputs ---
+
+
+@posterior_of.register
+def _(potentials: FactorialChains, memory: object = None, rng: Stream = None) -> Hidden:
+    found = factorial_chains.exact(potentials)
+    return Hidden(potentials.rows.weight * found.value, found.sums)
+
+
+@product_of.register
+def _(potentials: FactorialChains, memory: Any = None, rng: Stream = None) -> Hidden:
+    found = factorial_chains.structured(potentials, memory)
+    return Hidden(potentials.rows.weight * found.value, found.sums, found.nodes)

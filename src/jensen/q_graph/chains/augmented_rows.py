@@ -381,7 +381,7 @@ class AugmentedNumbers(NamedTuple):
         model = self.data.model(joined, has_prior=True)
         eta = model.prior
         for target, own in zip(self.data.sets, self._squares(missing), strict=True):
-            eta = Regressions(*add(eta, model.stats_of(own, target)))
+            eta = Regressions(*add(eta, model.stats_of(own, (target,))))
         t, _ = q_theta.draw.read(model.families.regressions, eta.regressions, None, rng)
         return model, Regressions(t)
 

@@ -214,7 +214,11 @@ def mixed(
     found = average(samples, np.array([a.values for a in answers])[which], log_each[which])
     if targets[0].kind == "categorical":
         return AveragedDistribution(
-            tuple(targets), found.mean, answers[0].condition, None, found.error, samples.n_distinct
+            tuple(targets),
+            found.mean,
+            answers[0].condition,
+            standard_error=found.error,
+            n_graphs=samples.n_distinct,
         )
     names = tuple(variable.name for variable in targets)
     return _gaussian(samples, names, answers, log_each, which, found.error[:, 0])
