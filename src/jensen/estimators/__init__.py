@@ -9,9 +9,11 @@ _HOME = {
     "BayesianRegression": "bayesian_regression",
     "BinaryFactors": "binary_factors",
     "FactorAnalysis": "factor_analysis",
+    "FactorialHiddenMarkovModel": "factorial_hidden_markov",
     "GaussianMixture": "gaussian_mixture",
     "HiddenMarkovModel": "hidden_markov_model",
     "LatentClass": "latent_class",
+    "LinearDynamicalSystem": "linear_dynamics",
     "MarkovNetwork": "markov_network",
     "MixtureOfFactorAnalyzers": "factor_mixture",
 }
