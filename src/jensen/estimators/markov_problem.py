@@ -33,16 +33,21 @@ from jensen.models.log_linear_network import (
     Weights,
     around,
 )
-from jensen.models.log_linear_sums import ListedSums, sums_of
+from jensen.models.log_linear_sums import ListedSums, Whitened, sums_of
 from jensen.models.protocol import Data
+from jensen.models.pseudo_sums import PseudoSums
+from jensen.q_hidden.trees.problems import code_rows
 from jensen.scores.table_checks import warn_of_constant_labels
-from jensen.support.arguments import is_real
+from jensen.support.arguments import check_whole, is_real
+from jensen.support.machine import STREAM, check_many
 from jensen.support.text import one_of, option, plural, some
 
 Array = NDArray[np.float64]
 
 PAIRWISE, CLIQUES = "pairwise", "cliques"
 PENALTIES = ("ridge", "l1")
+ASCENTS = ("ml", "pseudo")
+CHAINS = ("cd", "pcd")
 ML = EM._replace(name="ml")
 SHRUNKEN_STEPS = 20_000
 """Steps of one sweep under a Laplace prior where a step is cheap."""
@@ -52,9 +57,12 @@ SHRUNKEN_STEPS = 20_000
 class MarkovSettings(LoopChoices):
     """How a Markov network is learned; `MarkovNetwork` says what each of these means."""
 
-    methods = ("ml",)
+    methods = (*ASCENTS, *CHAINS)
 
     interactions: str = PAIRWISE
+    tol: float = 1e-10
+    n_chains: int = 100
+    n_steps: int = 1
     hidden: Mapping[str, int | Sequence[object]] = field(default_factory=dict)
 
     @property
@@ -65,7 +73,12 @@ class MarkovSettings(LoopChoices):
                 f"there is no method {self.method!r} for a Markov network: choose "
                 f"{one_of('method', self.methods)}"
             )
-        return ML
+        return ML._replace(name=self.used_method)
+
+    @property
+    def used_method(self) -> str:
+        """The method; None: maximum likelihood."""
+        return self.method or ASCENTS[0]
 
     def check(self) -> None:
         """Refuse what cannot be, and what would be ignored."""
@@ -78,8 +91,20 @@ class MarkovSettings(LoopChoices):
             raise JensenError(
                 f"hidden must be a dict from node to its number of states, not {self.hidden!r:.80}"
             )
-        read_penalty(self.prior)
-        super().check()
+        penalty = read_penalty(self.prior)
+        if self.algorithm.name not in CHAINS:
+            self._refuse_changed("n_steps", of="pcd")
+            super().check()
+            return
+        for name in ("n_chains", "n_steps", "max_iter"):
+            check_whole(name, getattr(self, name), at_least=1)
+        check_many(self.n_chains, STREAM, "chains (n_chains)", "choose fewer")
+        self._refuse_changed("n_init", "tol", "start", of="ml")
+        if penalty is not None and penalty.kind == "l1":
+            raise JensenError(
+                f"{option('prior', 'l1')} needs {one_of('method', ASCENTS)}: steps of chains are "
+                f"never exactly 0"
+            )
 
 
 class Penalty(NamedTuple):
@@ -189,9 +214,13 @@ def markov_problem(graph: Any, table: RowSource, choices: MarkovSettings) -> Pro
     alone = _marginals(rows, own.nodes, variables)
     penalty = read_penalty(choices.prior)
     support = _support(effects, encoded, alone, penalty)
-    with np.errstate(divide="ignore"):
-        shares = [np.where(n > 0.0, n / max(n.sum(), 1.0), 0.0) for n in alone]
-    sums = sums_of(effects, own.nodes, support, shares)
+    shares = [n / n.sum() for n in alone]
+    if choices.used_method in ("pseudo", "cd") and not encoded.units.is_complete:
+        raise DataError(
+            f"{option('method', choices.used_method)} needs complete rows: every variable is seen "
+            f"given all others; use {one_of('method', ['ml', 'pcd'])}"
+        )
+    sums = _sums(choices.used_method, effects, rows, own.nodes, support, shares)
     n_free = _degrees_of_freedom(effects, support, sums)
     if support is not None:
         _warn_of_zeros(effects, support, own, variables, n_free)
@@ -203,16 +232,51 @@ def markov_problem(graph: Any, table: RowSource, choices: MarkovSettings) -> Pro
     begin = _begin(own, effects, encoded, shares, support)
     model = LogLinearNetwork(
         effects, sums, _prior(penalty, effects), own, variables, support, begin,
-        _loose(effects, encoded), hidden, repeats, n_free,
+        _loose(effects, encoded), hidden, repeats, n_free, not is_complete,
     )  # fmt: skip
     total = table.total_weight
-    complete = Complete(np.append(encoded.counts, rows.total_weight))
+    counts = encoded.counts
+    if choices.used_method == "pseudo":  # each table is read once for each of its variables
+        counts = counts * np.repeat(list(map(len, scopes)), np.diff(effects.wiring.fam_at))
+    complete = Complete(np.append(counts, rows.total_weight))
     units = Units((complete, *list(encoded.units.each())[1:]), total, is_complete=is_complete)
     seen = rows.select([name for name in own.nodes if name in rows])
-    content = (own.nodes, scopes, [v.states for v in variables], seen, choices.prior)
+    content = (
+        choices.used_method,
+        own.nodes,
+        scopes,
+        [v.states for v in variables],
+        seen,
+        choices.prior,
+    )
     return Problem(
         model, Data(units, UndirectedRows(table), content), choices, _start(model, choices)
     )
+
+
+def _sums(
+    method: str,
+    effects: Effects,
+    rows: RowSource,
+    names: Sequence[str],
+    support: Array | None,
+    shares: Sequence[Array],
+) -> Any:
+    """What stands for sums over all states; chains have none."""
+    if method == "ml":
+        return sums_of(effects, names, support, shares)
+    if method == "pseudo":
+        return PseudoSums(effects, *distinct_rows(rows, names), support, shares)
+    return Whitened(effects, shares)
+
+
+def distinct_rows(rows: RowSource, names: Sequence[str]) -> tuple[NDArray[np.int64], Array]:
+    """The distinct rows (R, n) of complete rows as codes, and the weight of each."""
+    parts = [(code_rows(block, names), block.weights) for block in rows.blocks()]
+    codes = np.concatenate([part for part, _ in parts])
+    found, which = np.unique(codes, axis=0, return_inverse=True)
+    weights = np.bincount(which.ravel(), np.concatenate([w for _, w in parts]), len(found))
+    return found.astype(np.int64), weights
 
 
 def _start(model: LogLinearNetwork, choices: MarkovSettings) -> Start | None:
