@@ -13,6 +13,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "BayesianNetworkClassifier": "jensen.estimators.classifier",
     "BayesianRegression": "jensen.estimators.bayesian_regression",
     "BinaryFactors": "jensen.estimators.binary_factors",
+    "BoltzmannMachine": "jensen.estimators.boltzmann_machine",
     "CPDAG": "jensen.graphs",
     "DAG": "jensen.graphs",
     "DataError": "jensen.exceptions",
@@ -30,6 +31,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "MixtureOfFactorAnalyzers": "jensen.estimators.factor_mixture",
     "NotFittedError": "jensen.exceptions",
     "PDAG": "jensen.graphs",
+    "RBM": "jensen.estimators.rbm",
     "StructurePosterior": "jensen.q_graph.posterior",
     "Table": "jensen.data",
     "UndirectedGraph": "jensen.graphs",
@@ -96,6 +98,7 @@ if TYPE_CHECKING:
     from jensen.estimators.bayesian_network import BayesianNetwork as BayesianNetwork
     from jensen.estimators.bayesian_regression import BayesianRegression as BayesianRegression
     from jensen.estimators.binary_factors import BinaryFactors as BinaryFactors
+    from jensen.estimators.boltzmann_machine import BoltzmannMachine as BoltzmannMachine
     from jensen.estimators.choosing import choose_components as choose_components
     from jensen.estimators.classifier import (
         BayesianNetworkClassifier as BayesianNetworkClassifier,
@@ -110,6 +113,7 @@ if TYPE_CHECKING:
     from jensen.estimators.latent_class import LatentClass as LatentClass
     from jensen.estimators.markov_network import MarkovNetwork as MarkovNetwork
     from jensen.estimators.merging import merge_states as merge_states
+    from jensen.estimators.rbm import RBM as RBM
     from jensen.evidence.comparison import compare as compare
     from jensen.evidence.methods import log_evidence as log_evidence
     from jensen.exceptions import DataError as DataError

@@ -39,6 +39,22 @@ def _markov(net):
     }
 
 
+BITS = np.array([[1.0, np.nan, 0.0], [np.nan, 0.0, 1.0]])
+
+
+def _machine(model):
+    rows = BITS
+    if hasattr(model, "feature_names_in_"):
+        rows = dict(zip(model.feature_names_in_, BITS.T, strict=True))
+    return {
+        "log_likelihood": model.log_likelihood(rows),
+        "transform": model.transform(rows),
+        "impute": model.impute(rows),
+        "free_energy": model.free_energy_,
+        "log_z": getattr(model.log_z_, "value", model.log_z_),
+    }
+
+
 def _samples(net):
     return {
         "h": net.query("h", given={"a": "y"}).values,
@@ -174,6 +190,8 @@ ASKED = {
     "mixed-network": _mixed,
     "mixed-samples": _mixed_samples,
     "markov-network": _markov,
+    "rbm": _machine,
+    "boltzmann-machine": _machine,
     "gaussian-mixture": _mixture,
     "latent-class": _classes,
     "hidden-markov-labels": _weather,
@@ -199,6 +217,8 @@ def test_every_format_has_a_file():
         "jensen-gaussian-network",
         "jensen-mixed-network",
         "jensen-markov-network",
+        "jensen-rbm",
+        "jensen-boltzmann-machine",
         "jensen-states",
         "jensen-factors",
         "jensen-structure-posterior",

@@ -89,6 +89,9 @@ def states_summary(model: Any) -> dict[str, Any]:
     """A model by the names that people know, for programs."""
     if hasattr(model, "n_factors"):
         return _factors_summary(model)
+    if model.noun in ("hidden unit", "unit"):
+        found: dict[str, Any] = model.to_dict()
+        return found
     from jensen.estimators.reports import algorithm_of
     from jensen.estimators.states_saving import find_kind
     from jensen.estimators.states_summary import column_names, n_live

@@ -25,7 +25,7 @@ def run(given: Given) -> None:
     outputs.check_table_path(given.output, given.file, given.data)
     model = inputs.read_model(given.file)
     kind = inputs.kind_of(model)
-    if kind in inputs.FACTORS:
+    if kind in (*inputs.FACTORS, *inputs.MANY_PARTS):
         given.check(model=kind)
         _impute_numbers(given, model)
         return

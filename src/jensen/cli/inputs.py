@@ -286,11 +286,15 @@ NOUNS = {
     "class": "latent-class",
     "state": "hmm",
     "factor": "factors",
+    "hidden unit": "rbm",
+    "unit": "rbm",
     "binary factor": "binary-factors",
     "analyzer": "factor-mixture",
 }
 """What the hidden things of a model are called, and the model."""
 FACTORS = ("factors", "binary-factors", "factor-mixture")
+MANY_PARTS = ("factors", "binary-factors", "rbm")
+"""Models of which several hidden parts make a row together, rather than one state."""
 
 
 def _file(name: str) -> str:

@@ -211,6 +211,8 @@ STRUCTURE_OPTIONS = (
 )
 
 ASCENTS = ("em", "vbem", "viterbi", "me")
+LOG_LINEAR = ("ml", "pseudo", "cd", "pcd")
+"""Methods of Markov networks."""
 PARAMETER_OPTIONS = (
     Option(
         "prior",
@@ -221,7 +223,7 @@ PARAMETER_OPTIONS = (
         "strengthens what is said of numbers (default: by evidence). For other models: default, or "
         "parts with their numbers, as in concentration=0.01,mean_strength=2, with the names that "
         "they have in Python (default: flat; default for vbem, me and gibbs). Of --model markov a "
-        "penalty of its interactions, ridge=1 or l1=10.",
+        "penalty of its interactions, ridge=1 or l1=10; of rbm ridge=1.",
         PARAMETERS,
         metavar="PRIOR",
         suggested=(*PRIORS, *NUMBER_PRIORS, "default"),
@@ -232,10 +234,11 @@ PARAMETER_OPTIONS = (
         "and me (the same, with the most probable completion of the rows), stochastic-em and gibbs "
         "(with drawn completions); of labels and binary factors also variational-em and mean-field "
         "(as em and vbem, what is missing independent); default: em without a prior, else vbem. "
-        "Of --model markov ml (the most likely ones, default).",
+        "Of --model markov and rbm ml (the most likely ones, default), or by chains pcd and cd, of "
+        "markov also pseudo (the pseudo-likelihood); these are no bounds.",
         PARAMETERS,
         metavar="METHOD",
-        suggested=(*ASCENTS, "stochastic-em", "gibbs", "variational-em", "mean-field", "ml"),
+        suggested=(*ASCENTS, "stochastic-em", "gibbs", "variational-em", "mean-field", *LOG_LINEAR),
     ),
     options.SAMPLE_SIZE.but(belongs=NETWORK),
     Option(
@@ -294,11 +297,12 @@ STATE_OPTIONS = (
         "model",
         "What is learned: a network, or hidden states (which need --states K): mixture, a Gaussian "
         "mixture of columns of numbers; latent-class, latent classes of columns of any kind; hmm, "
-        "a hidden Markov model. Or markov, a Markov network: potentials of an undirected graph. Or "
-        "hidden factors of numbers (--factors K): factors, a factor "
-        "analysis; binary-factors, parts there or not; factor-mixture, clusters with factors.",
+        "a hidden Markov model. Or markov, a Markov network: potentials of an undirected graph; "
+        "rbm, a restricted Boltzmann machine of bits (--hidden-units K). Or hidden "
+        "factors of numbers (--factors K): factors, a factor analysis; binary-factors, parts "
+        "there or not; factor-mixture, clusters with factors.",
         HIDDEN_STATES,
-        values=("network", "markov", "mixture", "latent-class", "hmm", *FACTORS),
+        values=("network", "markov", "rbm", "mixture", "latent-class", "hmm", *FACTORS),
         default="network",
     ),
     options.STATES.but(
@@ -323,6 +327,21 @@ STATE_OPTIONS = (
         PARAMETERS,
         values=("pairwise", "cliques"),
         belongs={"model": ("markov",)},
+    ),
+    Option(
+        "hidden_units",
+        "The number of hidden units of a restricted Boltzmann machine (default 16).",
+        HIDDEN_STATES,
+        kind=int,
+        metavar="K",
+        belongs={"model": ("rbm",)},
+    ),
+    Option(
+        "n_steps",
+        "Sweeps of the chains of cd and pcd between updates (default 1).",
+        SAMPLING,
+        **WHOLE,
+        belongs={"model": ("markov", "rbm")},
     ),
     Option(
         "factors",
@@ -378,7 +397,12 @@ SAMPLING_OPTIONS = (
     ),
     Option("burn_in", "Sweeps before the first sample (default 1000).", SAMPLING, **WHOLE),
     Option("thin", "Sweeps from one sample to the next (default 1).", SAMPLING, **WHOLE),
-    Option("n_chains", "The number of chains (default 4).", SAMPLING, **WHOLE),
+    Option(
+        "n_chains",
+        "The number of chains (default 4; 100 side by side for pcd and cd).",
+        SAMPLING,
+        **WHOLE,
+    ),
 )
 
 OUTPUT_OPTIONS = (

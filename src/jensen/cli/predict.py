@@ -31,7 +31,7 @@ def run(given: Given) -> None:
     given.check(model=kind)
     if kind == "network":
         _predict_variable(given, model)
-    elif kind in inputs.FACTORS and kind != "factor-mixture":
+    elif kind in inputs.MANY_PARTS:
         _predict_factors(given, model, read_state_rows(given, model))
     else:
         given.refuse_together(("--path", given.path), ("--probabilities", given.probabilities))

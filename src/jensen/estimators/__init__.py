@@ -8,12 +8,14 @@ _HOME = {
     "BayesianNetworkClassifier": "classifier",
     "BayesianRegression": "bayesian_regression",
     "BinaryFactors": "binary_factors",
+    "BoltzmannMachine": "boltzmann_machine",
     "FactorAnalysis": "factor_analysis",
     "GaussianMixture": "gaussian_mixture",
     "HiddenMarkovModel": "hidden_markov_model",
     "LatentClass": "latent_class",
     "MarkovNetwork": "markov_network",
     "MixtureOfFactorAnalyzers": "factor_mixture",
+    "RBM": "rbm",
 }
 
 __all__ = [*_HOME]

@@ -23,6 +23,8 @@ SAVED = {
     "jensen-gaussian-network": "jensen.estimators.bayesian_network:BayesianNetwork",
     "jensen-mixed-network": "jensen.estimators.bayesian_network:BayesianNetwork",
     "jensen-markov-network": "jensen.estimators.markov_network:MarkovNetwork",
+    "jensen-boltzmann-machine": "jensen.estimators.boltzmann_machine:BoltzmannMachine",
+    "jensen-rbm": "jensen.estimators.rbm:RBM",
     "jensen-states": "jensen.estimators.state_estimator:StatesEstimator",
     "jensen-factors": "jensen.estimators.factor_estimator:FactorEstimator",
     "jensen-structure-posterior": "jensen.q_graph.posterior.base:StructurePosterior",
