@@ -57,15 +57,7 @@ DATA_OPTIONS = (
     options.CONTINUOUS,
     options.COUNTS.but(belongs={"model": ("network", "mixture", "latent-class", "hmm")}),
     options.WEIGHTS,
-    Option(
-        "scan",
-        "The rows are more than memory holds: they are read piece by piece, and their columns are "
-        "kept on disk while the command runs. DATA may then be a folder or a pattern in quotes, "
-        "such as 'rows/*.parquet'.",
-        DATA,
-        kind=bool,
-        belongs=NETWORK,
-    ),
+    options.SCAN.but(belongs=NETWORK),
     options.COMPLETE_ROWS,
     options.DISCRETIZE,
     options.SEQUENCES,

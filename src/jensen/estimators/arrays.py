@@ -5,9 +5,10 @@ Rows are matrices as scikit-learn's users pass them: arrays, dataframes, tables,
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from copy import deepcopy
 from datetime import date, timedelta
+from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -19,6 +20,7 @@ from sklearn.base import BaseEstimator  # type: ignore[import-untyped]
 from sklearn.exceptions import NotFittedError as SklearnNotFitted  # type: ignore[import-untyped]
 
 from jensen.data import Table, TableScan, Variable
+from jensen.data.answers import write_answers
 from jensen.data.column_warnings import warn_of_row_numbers
 from jensen.data.encode import NINES, find_codes, show_codes
 from jensen.data.number_rows import NumberRows
@@ -326,6 +328,16 @@ def _from_table(table: Table) -> Any:
     wanted = [Variable(name, "continuous") for name in table.names]
     rows, _ = table.read_as(wanted)
     return pa.table({name: rows.column(name).data for name in rows.names})
+
+
+def answer_rows(model: Any, X: Any, out: str | PathLike[str], ask: Callable[[Any], Any]) -> Path:
+    """Write answers block by block; a model without names of columns is asked with arrays."""
+    has_names = hasattr(model, "feature_names_in_") or hasattr(model, "n_classes")
+
+    def asked(rows: Table) -> Any:
+        return ask(rows if has_names else _from_table(rows).to_pandas().to_numpy())
+
+    return write_answers(X, out, asked)
 
 
 def weights_of(X: Any, given: Any) -> Any:
