@@ -21,6 +21,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "EstimateWarning": "jensen.exceptions",
     "FactorAnalysis": "jensen.estimators.factor_analysis",
     "FileError": "jensen.exceptions",
+    "GaussianMarkovNetwork": "jensen.estimators.gaussian_markov",
     "GaussianMixture": "jensen.estimators.gaussian_mixture",
     "GraphError": "jensen.exceptions",
     "HiddenMarkovModel": "jensen.estimators.hidden_markov_model",
@@ -107,6 +108,9 @@ if TYPE_CHECKING:
     from jensen.estimators.factor_analysis import FactorAnalysis as FactorAnalysis
     from jensen.estimators.factor_mixture import (
         MixtureOfFactorAnalyzers as MixtureOfFactorAnalyzers,
+    )
+    from jensen.estimators.gaussian_markov import (
+        GaussianMarkovNetwork as GaussianMarkovNetwork,
     )
     from jensen.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel as HiddenMarkovModel

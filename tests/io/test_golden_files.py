@@ -39,6 +39,15 @@ def _markov(net):
     }
 
 
+def _gaussian_markov(net):
+    return {
+        "mean": net.query("y", given={"x": 1.0}).mean,
+        "log_likelihood": net.log_likelihood(NUMBERS, missing_columns="ignore"),
+        "precision": net.precision_,
+        "free_energy": net.free_energy_,
+    }
+
+
 BITS = np.array([[1.0, np.nan, 0.0], [np.nan, 0.0, 1.0]])
 
 
@@ -190,6 +199,7 @@ ASKED = {
     "mixed-network": _mixed,
     "mixed-samples": _mixed_samples,
     "markov-network": _markov,
+    "gaussian-markov-network": _gaussian_markov,
     "rbm": _machine,
     "boltzmann-machine": _machine,
     "gaussian-mixture": _mixture,
@@ -218,6 +228,7 @@ def test_every_format_has_a_file():
         "jensen-mixed-network",
         "jensen-markov-network",
         "jensen-rbm",
+        "jensen-gaussian-markov-network",
         "jensen-boltzmann-machine",
         "jensen-states",
         "jensen-factors",

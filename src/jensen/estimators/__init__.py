@@ -10,6 +10,7 @@ _HOME = {
     "BinaryFactors": "binary_factors",
     "BoltzmannMachine": "boltzmann_machine",
     "FactorAnalysis": "factor_analysis",
+    "GaussianMarkovNetwork": "gaussian_markov",
     "GaussianMixture": "gaussian_mixture",
     "HiddenMarkovModel": "hidden_markov_model",
     "LatentClass": "latent_class",

@@ -23,6 +23,7 @@ SAVED = {
     "jensen-gaussian-network": "jensen.estimators.bayesian_network:BayesianNetwork",
     "jensen-mixed-network": "jensen.estimators.bayesian_network:BayesianNetwork",
     "jensen-markov-network": "jensen.estimators.markov_network:MarkovNetwork",
+    "jensen-gaussian-markov-network": "jensen.estimators.gaussian_markov:GaussianMarkovNetwork",
     "jensen-boltzmann-machine": "jensen.estimators.boltzmann_machine:BoltzmannMachine",
     "jensen-rbm": "jensen.estimators.rbm:RBM",
     "jensen-states": "jensen.estimators.state_estimator:StatesEstimator",
