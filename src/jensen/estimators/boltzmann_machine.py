@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from sklearn.base import TransformerMixin  # type: ignore[import-untyped]
 
 from jensen.data import Table
-from jensen.estimators.arrays import ArrayEstimator, read_matrix, read_weights, weights_of
+from jensen.estimators.arrays import ArrayEstimator, read_weights, weights_of
 from jensen.estimators.markov_network import MarkovNetwork
+from jensen.estimators.rbm_problem import read_bits
 from jensen.estimators.reports import Summary
-from jensen.exceptions import DataError, JensenError
+from jensen.exceptions import JensenError
 from jensen.graphs import UndirectedGraph
 from jensen.inference.undirected_network import UndirectedNetwork
 from jensen.support.arguments import as_generator, check_whole, is_real
@@ -188,15 +189,7 @@ class BoltzmannMachine(TransformerMixin, ArrayEstimator):  # type: ignore[misc]
 
     def _read(self, X: Any, *, reset: bool = False) -> Array:
         """Rows of 0, 1 and NaN."""
-        values: Array = read_matrix(self, X, reset=reset)
-        odd = ~(np.isnan(values) | (values == 0.0) | (values == 1.0))
-        if odd.any():
-            row, column = np.argwhere(odd)[0]
-            raise DataError(
-                f"row {row + 1} of column {column} is {values[row, column]:g}, and units are 0 or "
-                f"1 (NaN is missing): cut the numbers, as in X >= 0.5"
-            )
-        return values
+        return read_bits(self, X, reset=reset)
 
     # --- questions ---
 
@@ -215,7 +208,8 @@ class BoltzmannMachine(TransformerMixin, ArrayEstimator):  # type: ignore[misc]
     def log_likelihood(self, X: Any) -> Array:
         """Log p(row), what is missing or hidden summed out, exactly."""
         self.require_fitted()
-        return self.network_.log_likelihood(self._rows(X), missing_columns="ignore")
+        found: Array = self.network_.log_likelihood(self._rows(X), missing_columns="ignore")
+        return found
 
     def score_samples(self, X: Any) -> Array:
         """Log p(row); scikit-learn's name of `log_likelihood`."""
@@ -271,7 +265,7 @@ class BoltzmannMachine(TransformerMixin, ArrayEstimator):  # type: ignore[misc]
         plain = self.network_.to_dict()
         plain.pop("format")
         edges = None if self.edges is None else [list(map(int, pair)) for pair in self.edges]
-        found = {"format": "jensen-boltzmann-machine", "edges_given": edges}
+        found: dict[str, Any] = {"format": "jensen-boltzmann-machine", "edges_given": edges}
         found |= {"visible": self.n_features_in_, "network": plain}
         if hasattr(self, "feature_names_in_"):
             found["columns"] = list(map(str, self.feature_names_in_))

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from jensen.data import as_rows
 from jensen.data.number_rows import NumberRows, summarise
 from jensen.estimators.learning import LoopChoices, Problem, learn
-from jensen.estimators.markov_problem import ML, as_undirected
+from jensen.estimators.markov_graphs import as_undirected
+from jensen.estimators.markov_problem import ML
 from jensen.estimators.network_choices import Estimator
 from jensen.estimators.network_problems import numbers_that_count
 from jensen.estimators.questions import Questions

@@ -13,7 +13,7 @@ from jensen.data import Variable, as_rows
 from jensen.estimators.learning import Problem, learn
 from jensen.estimators.markov_chains import learn_by_chains
 from jensen.estimators.markov_problem import CHAINS, MarkovSettings, markov_problem
-from jensen.estimators.markov_tables import network_from_potentials, undirected_of
+from jensen.estimators.markov_tables import MadeByHand
 from jensen.estimators.network_choices import Estimator
 from jensen.estimators.questions import Questions
 from jensen.estimators.reports import Summary
@@ -29,7 +29,7 @@ from jensen.support.text import option, plural
 Array = NDArray[np.float64]
 
 
-class MarkovNetwork(AnswersToPeers, Questions, Estimator):
+class MarkovNetwork(AnswersToPeers, MadeByHand, Questions, Estimator):
     """A Markov network (Markov random field, log-linear model) over labels, some of them hidden.
 
     p(x | θ) = exp(Σ log potentials) / Z(θ). Learning compares what the rows show of each table with
@@ -218,48 +218,6 @@ class MarkovNetwork(AnswersToPeers, Questions, Estimator):
         graph = chosen.pop("graph")
         choices = MarkovSettings(**{**chosen, "hidden": chosen["hidden"] or {}})
         return markov_problem(graph, as_rows(table), choices)
-
-    @classmethod
-    def from_tables(
-        cls,
-        tables: Mapping[Any, Any] | Sequence[tuple[Sequence[str], Any]],
-        states: Mapping[str, Sequence[object]] | None = None,
-        *,
-        logs: bool = False,
-    ) -> Self:
-        """Build a network by hand from its potentials.
-
-        Parameters
-        ----------
-        tables
-            Names of variables (one name, or a tuple) → a table with an axis for each, of numbers
-            that are not negative. Or a list of such pairs.
-        states
-            Labels of the states; by default "0", "1", ...
-        logs
-            Whether the tables hold logs; -inf is impossible.
-
-        Examples
-        --------
-        >>> import jensen as jn
-        >>> net = jn.MarkovNetwork.from_tables({("a", "b"): [[2, 1], [1, 2]], "a": [3, 1]})
-        >>> round(net.log_z, 4), round(net.query("b")["0"], 4)
-        (2.4849, 0.5833)
-        """
-        return cls.from_network(network_from_potentials(tables, states or {}, logs=logs))
-
-    @classmethod
-    def from_bayesian_network(cls, net: Any) -> Self:
-        """The same distribution without arrows: each conditional table is a potential, and Z = 1.
-
-        Examples
-        --------
-        >>> import jensen as jn
-        >>> net = jn.MarkovNetwork.from_bayesian_network(jn.examples.load("sprinkler"))
-        >>> net.graph_.edges[0], abs(round(net.log_z, 10))
-        (('cloudy', 'rain'), 0.0)
-        """
-        return cls.from_network(undirected_of(net))
 
     @classmethod
     def from_network(cls, network: UndirectedNetwork) -> Self:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -13,23 +12,22 @@ from sklearn.base import (  # type: ignore[import-untyped]
     TransformerMixin,
 )
 
-from jensen.data.blocks import Units
 from jensen.estimators.arrays import (
     ArrayEstimator,
-    read_matrix,
     read_weights,
     weights_of,
 )
-from jensen.estimators.learning import LoopChoices, Problem, learn
-from jensen.estimators.markov_problem import ML
+from jensen.estimators.learning import Problem, learn
+from jensen.estimators.rbm_problem import (
+    MOST_WORK,
+    RbmSettings,
+    rbm_problem,
+    read_bits,
+    work_of,
+)
 from jensen.estimators.reports import Summary
 from jensen.exceptions import DataError, JensenError, TooLargeError, warn
-from jensen.families.log_linear import LogLinear
-from jensen.free_energy import Algorithm
 from jensen.inference.restricted import MOST_LISTED, FittedRestricted, LogZ
-from jensen.models.log_linear_network import Weights
-from jensen.models.protocol import Data
-from jensen.models.restricted import RestrictedModel, RestrictedRows, RestrictedSums
 from jensen.models.restricted_chains import ChainChoices, train
 from jensen.support.arguments import as_generator, check_whole, is_real
 from jensen.support.json_values import Checked
@@ -39,21 +37,6 @@ from jensen.support.text import one_of, option, plural
 Array = NDArray[np.float64]
 
 METHODS = ("ml", "cd", "pcd")
-UNIT_ROWS = 256
-MOST_WORK = 2.0**31
-"""States of all rows with gaps times units, of one sweep of exact learning."""
-
-
-@dataclass(frozen=True)
-class RbmSettings(LoopChoices):
-    """How a machine is learned where Z is exact."""
-
-    methods = ("ml",)
-
-    @property
-    def algorithm(self) -> Algorithm:
-        """Exact q(h), and θ improved step by step."""
-        return ML
 
 
 class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ArrayEstimator):  # type: ignore[misc]
@@ -226,7 +209,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ArrayEstimator):  #
             40.0 * values.size, f"{len(values):,} rows of {n_columns:,} bits", "take fewer rows"
         )
         smaller = min(n_hidden, n_columns)
-        can_list = smaller <= MOST_LISTED and _work(values, n_hidden) <= MOST_WORK
+        can_list = smaller <= MOST_LISTED and work_of(values, n_hidden) <= MOST_WORK
         if self.method == "ml" and not can_list:
             raise TooLargeError(
                 f"{option('method', 'ml')} lists all states of the smaller side, and of missing or "
@@ -240,23 +223,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ArrayEstimator):  #
         """What is learned with the exact gradient."""
         names = ("n_init", "max_iter", "tol", "random_state", "progress")
         choices = RbmSettings(method="ml", **{name: getattr(self, name) for name in names})
-        choices.check()
-        seen = ~np.isnan(values)
-        on = (weight @ np.where(seen, values, 0.0) + 0.5) / (weight @ seen + 1.0)
-        n_hidden, n_visible = int(self.n_components), values.shape[1]
-        alone, n_ties = n_visible + n_hidden, n_visible * n_hidden
-        n = alone + n_ties
-        prior = Weights(None)
-        if self.ridge > 0.0:
-            ridge = np.concatenate([np.zeros(alone), np.full(n_ties, float(self.ridge))])
-            prior = Weights(LogLinear(np.zeros(n), np.float64(0.0), ridge, np.zeros(n)))
-        model = RestrictedModel(RestrictedSums(on, n_hidden), prior)
-        starts = range(0, len(values), UNIT_ROWS)
-        units = tuple(
-            RestrictedRows(values[a : a + UNIT_ROWS], weight[a : a + UNIT_ROWS]) for a in starts
-        )
-        data = Data(Units(units, float(weight.sum()), is_complete=False), None, (values, weight))
-        return Problem(model, data, choices)
+        return rbm_problem(values, weight, int(self.n_components), float(self.ridge), choices)
 
     def _learn_by_chains(self, values: Array, weight: Array) -> None:
         choices = ChainChoices(
@@ -282,15 +249,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ArrayEstimator):  #
 
     def _read(self, X: Any, *, reset: bool = False) -> Array:
         """Rows of 0, 1 and NaN."""
-        values: Array = read_matrix(self, X, reset=reset)
-        odd = ~(np.isnan(values) | (values == 0.0) | (values == 1.0))
-        if odd.any():
-            row, column = np.argwhere(odd)[0]
-            raise DataError(
-                f"row {row + 1} of column {column} is {values[row, column]:g}, and units are 0 or "
-                f"1 (NaN is missing): cut the numbers, as in X >= 0.5"
-            )
-        return values
+        return read_bits(self, X, reset=reset)
 
     # --- questions ---
 
@@ -415,10 +374,3 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ArrayEstimator):  #
         from jensen.estimators.rbm_saving import read_rbm
 
         return read_rbm(value)
-
-
-def _work(values: Array, n_hidden: int) -> float:
-    """How many states rows with gaps have, times units."""
-    gone = np.isnan(values).sum(1)
-    listed = np.minimum(gone[gone > 0], n_hidden).astype(float)
-    return float(np.exp2(listed).sum() * (values.shape[1] + n_hidden))

@@ -17,7 +17,7 @@ from jensen.estimators.reports import (
     usual_choices,
 )
 from jensen.inference.restricted import FittedRestricted
-from jensen.support.json_values import Checked, plain_array, read_array, refusing
+from jensen.support.json_values import Checked, refusing
 
 if TYPE_CHECKING:
     from jensen.estimators.rbm import RBM
@@ -45,9 +45,7 @@ def plain_rbm(machine: RBM) -> dict[str, Any]:
     }
     if hasattr(machine, "feature_names_in_"):
         found["columns"] = list(map(str, machine.feature_names_in_))
-    for name in ("visible", "hidden", "weights"):
-        found[name] = plain_array(getattr(fitted, name))
-    return found
+    return {**found, **fitted.to_dict()}
 
 
 def read_rbm(value: Checked) -> RBM:
@@ -59,12 +57,9 @@ def read_rbm(value: Checked) -> RBM:
         {"columns"},
     )
     machine = RBM(**read_choices(STORED, members["choices"]))
-    visible, hidden = (
-        read_array(members[name], (len(list(members[name].items())),))
-        for name in ("visible", "hidden")
-    )
-    weights = read_array(members["weights"], (len(visible), len(hidden)))
-    machine.fitted_ = FittedRestricted(visible, hidden, weights)
+    own = {name: members[name].value for name in ("visible", "hidden", "weights")}
+    machine.fitted_ = FittedRestricted.from_dict(Checked(own, value.file, value.path))
+    visible, hidden = machine.fitted_.visible, machine.fitted_.hidden
     machine.method_ = members["method_used"].text()
     if machine.method_ not in METHODS:
         members["method_used"].fail(f"must be one of {list(METHODS)}")

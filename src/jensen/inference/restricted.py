@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from jensen.q_hidden.restricted import (
     logistic,
     softplus,
 )
+from jensen.support.json_values import as_checked, plain_record, read_array
 
 Array = NDArray[np.float64]
 
@@ -81,6 +82,20 @@ class FittedRestricted:
     def n_samples(self) -> None:
         """None."""
         return
+
+    def to_dict(self) -> dict[str, Any]:
+        """The parameters as plain data."""
+        return plain_record(self.parameters)  # type: ignore[no-any-return]
+
+    @classmethod
+    def from_dict(cls, value: Any) -> Self:
+        """The inverse of `to_dict`, also by way of JSON."""
+        members = as_checked(value).fields({"visible", "hidden", "weights"})
+        visible, hidden = (
+            read_array(members[name], (len(list(members[name].items())),))
+            for name in ("visible", "hidden")
+        )
+        return cls(visible, hidden, read_array(members["weights"], (len(visible), len(hidden))))
 
     @property
     def is_listed(self) -> bool:

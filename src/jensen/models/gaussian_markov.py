@@ -83,7 +83,9 @@ class GaussianMarkovModel(Conjugate[Selected]):
 
     def _network(self, t: Selected) -> UndirectedGaussian:
         mean, precision = moments_of(t, self.shift)
-        return as_regressions(self.graph.nodes, mean, np.linalg.inv(precision))
+        return as_regressions(
+            self.graph.nodes, mean, np.asarray(np.linalg.inv(precision), np.float64)
+        )
 
 
 def moments_of(t: Selected, shift: Array) -> tuple[Array, Array]:

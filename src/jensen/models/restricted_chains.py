@@ -98,10 +98,10 @@ def train(
     seen = ~np.isnan(values)
     share = (weight @ np.where(seen, values, 0.0) + 0.5) / (weight @ seen + 1.0)
     machine = _Machine(share, choices.n_hidden, rng)
-    gone = ~seen
+    gone = np.isnan(values)
     filled = np.where(gone, rng.random(values.shape) < share, values).astype(np.float32)
     scaled = (weight / weight.mean()).astype(np.float32)
-    has_gaps = gone.any(1)
+    has_gaps = np.asarray(gone.any(1))
     state = _draw(np.full((size, choices.n_hidden), 0.5, np.float32), rng)
     per_pass = max(n // size, 1)
     n_updates, update = per_pass * choices.n_iter, 0
