@@ -100,7 +100,7 @@ class FittedRestricted:
     @property
     def is_listed(self) -> bool:
         """Whether all states of a side can be listed."""
-        return min(self.weights.shape) <= MOST_LISTED
+        return bool(min(self.weights.shape) <= MOST_LISTED)
 
     @cached_property
     def log_z(self) -> LogZ:
