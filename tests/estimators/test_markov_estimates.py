@@ -117,7 +117,7 @@ def test_a_network_whose_tree_is_too_large_answers_what_it_can():
     assert ((found.argmax(1) == bits[:, 5]).mean()) > 0.6
     assert logits is not None
     with pytest.raises(jn.JensenError, match="junction tree"):
-        _ = net.log_z
+        net.log_z()
     with pytest.raises(jn.JensenError, match="junction tree"):
         net.score(table)
 

@@ -191,7 +191,7 @@ STRUCTURE_OPTIONS = (
     ),
 )
 
-ASCENTS = ("em", "vbem", "viterbi", "me")
+EXACT = ("em", "vbem", "viterbi", "me", "stochastic-em", "gibbs")
 LOG_LINEAR = ("ml", "pseudo", "cd", "pcd")
 """Methods of Markov networks."""
 PARAMETER_OPTIONS = (
@@ -214,12 +214,12 @@ PARAMETER_OPTIONS = (
         "How parameters are learned: em (the most likely ones), vbem (their posterior), viterbi "
         "and me (the same, with the most probable completion of the rows), stochastic-em and gibbs "
         "(with drawn completions); of labels and binary factors also variational-em and mean-field "
-        "(as em and vbem, what is missing independent); default: em without a prior, else vbem. "
-        "Of --model markov and rbm ml (the most likely ones, default), or by chains pcd and cd, of "
-        "markov also pseudo (the pseudo-likelihood); these are no bounds.",
+        "(what is missing independent), loopy-em and loopy (by loopy beliefs: no bound); default: "
+        "em without a prior, else vbem. Of --model markov and rbm ml (the most likely ones, "
+        "default), or by chains pcd and cd, of markov also pseudo (the pseudo-likelihood).",
         PARAMETERS,
         metavar="METHOD",
-        suggested=(*ASCENTS, "stochastic-em", "gibbs", "variational-em", "mean-field", *LOG_LINEAR),
+        suggested=(*EXACT, "variational-em", "mean-field", "loopy-em", "loopy", *LOG_LINEAR),
     ),
     options.SAMPLE_SIZE.but(belongs=NETWORK),
     Option(

@@ -144,7 +144,7 @@ class MarkovNetwork(AnswersToPeers, MadeByHand, Questions, Estimator):
         "get_factors": "factors",
         "factors_": "factors",
         "add_factors": "from_tables",
-        "get_partition_function": "log_z",
+        "get_partition_function": "log_z()",
         "map_query": "most_probable(given=...)",
         "nodes": "graph_.nodes",
         "edges": "graph_.edges",
@@ -248,11 +248,6 @@ class MarkovNetwork(AnswersToPeers, MadeByHand, Questions, Estimator):
     def factors(self) -> tuple[Factor, ...]:
         """Every potential: the names of its variables, and its logs with an axis for each."""
         return tuple(self.require_any().factors)
-
-    @property
-    def log_z(self) -> float:
-        """Log Z, exactly, for the potentials in `factors`."""
-        return self.require_any().log_z
 
     @property
     def parameters_count(self) -> int:

@@ -53,7 +53,7 @@ class MadeByHand:
         --------
         >>> import jensen as jn
         >>> net = jn.MarkovNetwork.from_tables({("a", "b"): [[2, 1], [1, 2]], "a": [3, 1]})
-        >>> round(net.log_z, 4), round(net.query("b")["0"], 4)
+        >>> round(net.log_z(), 4), round(net.query("b")["0"], 4)
         (2.4849, 0.5833)
         """
         return cls.from_network(network_from_potentials(tables, states or {}, logs=logs))
@@ -66,7 +66,7 @@ class MadeByHand:
         --------
         >>> import jensen as jn
         >>> net = jn.MarkovNetwork.from_bayesian_network(jn.examples.load("sprinkler"))
-        >>> net.graph_.edges[0], abs(round(net.log_z, 10))
+        >>> net.graph_.edges[0], abs(round(net.log_z(), 10))
         (('cloudy', 'rain'), 0.0)
         """
         return cls.from_network(undirected_of(net))
