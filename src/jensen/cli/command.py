@@ -31,6 +31,8 @@ MODEL_NAMES = {
     "mixture": "a mixture",
     "latent-class": "latent classes",
     "hmm": "an hmm",
+    "lds": "a linear dynamical system",
+    "factorial-hmm": "a factorial hidden Markov model",
     "factors": "a factor analysis",
     "binary-factors": "binary factors",
     "factor-mixture": "a mixture of factor analysers",

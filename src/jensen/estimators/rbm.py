@@ -28,7 +28,7 @@ from jensen.estimators.rbm_problem import (
 from jensen.estimators.reports import Summary
 from jensen.exceptions import DataError, JensenError, TooLargeError, warn
 from jensen.inference.restricted import MOST_LISTED, FittedRestricted, LogZ
-from jensen.models.restricted_chains import ChainChoices, train
+from jensen.models.restricted_chains import BatchChoices, train
 from jensen.support.arguments import as_generator, check_whole, is_real
 from jensen.support.json_values import Checked
 from jensen.support.machine import check_many, check_memory
@@ -226,7 +226,7 @@ class RBM(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ArrayEstimator):  #
         return rbm_problem(values, weight, int(self.n_components), float(self.ridge), choices)
 
     def _learn_by_chains(self, values: Array, weight: Array) -> None:
-        choices = ChainChoices(
+        choices = BatchChoices(
             int(self.n_components), self.method_ == "pcd", int(self.n_steps),
             float(self.learning_rate), int(self.batch_size), int(self.n_iter), float(self.ridge),
         )  # fmt: skip

@@ -29,7 +29,7 @@ SLIDE = 0.1
 """The weight of a batch in the sliding mean of hidden units."""
 
 
-class ChainChoices(NamedTuple):
+class BatchChoices(NamedTuple):
     """How chains learn."""
 
     n_hidden: int
@@ -91,7 +91,7 @@ def _draw(p: Singles, rng: np.random.Generator) -> Singles:
 
 @one_blas_thread()
 def train(
-    values: Array, weight: Array, choices: ChainChoices, rng: np.random.Generator
+    values: Array, weight: Array, choices: BatchChoices, rng: np.random.Generator
 ) -> RestrictedParameters:
     """The parameters after `n_iter` passes over the rows (n, V), NaN where a bit is missing."""
     n, size = len(values), min(choices.batch_size, len(values))
