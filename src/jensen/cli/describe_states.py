@@ -89,6 +89,9 @@ def states_summary(model: Any) -> dict[str, Any]:
     """A model by the names that people know, for programs."""
     if hasattr(model, "n_factors") and model.noun != "chain":
         return _factors_summary(model)
+    if model.noun in ("hidden unit", "unit"):
+        found: dict[str, Any] = model.to_dict()
+        return found
     if model.noun == "dimension":
         return _series_summary(model)
     if model.noun == "chain":

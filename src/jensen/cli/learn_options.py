@@ -5,25 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from jensen.cli import options
-from jensen.cli.command import DATA, HIDDEN_STATES, OUTPUT, PARAMETERS, SAMPLING, STRUCTURE, Option
-from jensen.cli.inputs import FACTORS
-from jensen.models.emissions.registry import EMISSIONS, USUAL
+from jensen.cli.command import DATA, OUTPUT, PARAMETERS, SAMPLING, STRUCTURE, Option
+from jensen.cli.model_options import GRAPHS, NETWORK, STATE_OPTIONS, WHOLE
 from jensen.q_graph.method_choices import COMPLETIONS, HAVE, METHODS, WAYS
 from jensen.scores.registry import DEFAULTS, NUMBER_PRIORS, PRIORS
 from jensen.support.text import either
 
-NETWORK: dict[str, tuple[str, ...]] = {"model": ("network",)}
-"""Belongs to Bayesian networks alone."""
-
-GRAPHS: dict[str, tuple[str, ...]] = {"model": ("network", "markov")}
-"""Belongs to what has a graph."""
-
 LEARNED, KNOWN = "a graph that is learned", "a graph that is given by --graph"
 STRUCTURES = (*METHODS, "tree", "naive", "tan")
-KINDS = ("categorical", "continuous", "count")
-"""Kinds of columns, in the order in which the help names what states make of them."""
-
-WHOLE: dict[str, Any] = {"kind": int, "metavar": "N"}
 COUNT: dict[str, Any] = {**WHOLE, "at_least": 0}
 """An option that takes a whole number, and one that takes 0, 1, 2, ..."""
 
@@ -203,6 +192,8 @@ STRUCTURE_OPTIONS = (
 )
 
 EXACT = ("em", "vbem", "viterbi", "me", "stochastic-em", "gibbs")
+LOG_LINEAR = ("ml", "pseudo", "cd", "pcd")
+"""Methods of Markov networks."""
 PARAMETER_OPTIONS = (
     Option(
         "prior",
@@ -213,7 +204,7 @@ PARAMETER_OPTIONS = (
         "strengthens what is said of numbers (default: by evidence). For other models: default, or "
         "parts with their numbers, as in concentration=0.01,mean_strength=2, with the names that "
         "they have in Python (default: flat; default for vbem, me and gibbs). Of --model markov a "
-        "penalty of its interactions, ridge=1 or l1=10.",
+        "penalty of its interactions, ridge=1 or l1=10; of rbm ridge=1.",
         PARAMETERS,
         metavar="PRIOR",
         suggested=(*PRIORS, *NUMBER_PRIORS, "default"),
@@ -224,10 +215,11 @@ PARAMETER_OPTIONS = (
         "and me (the same, with the most probable completion of the rows), stochastic-em and gibbs "
         "(with drawn completions); of labels and binary factors also variational-em and mean-field "
         "(what is missing independent), loopy-em and loopy (by loopy beliefs: no bound); default: "
-        "em without a prior, else vbem. Of --model markov ml (the most likely ones, default).",
+        "em without a prior, else vbem. Of --model markov and rbm ml (the most likely ones, "
+        "default), or by chains pcd and cd, of markov also pseudo (the pseudo-likelihood).",
         PARAMETERS,
         metavar="METHOD",
-        suggested=(*EXACT, "variational-em", "mean-field", "loopy-em", "loopy", "ml"),
+        suggested=(*EXACT, "variational-em", "mean-field", "loopy-em", "loopy", *LOG_LINEAR),
     ),
     options.SAMPLE_SIZE.but(belongs=NETWORK),
     Option(
@@ -276,86 +268,6 @@ PARAMETER_OPTIONS = (
     ),
 )
 
-STATE_OPTIONS = (
-    Option(
-        "model",
-        "What is learned: a network, or hidden states (which need --states K): mixture, a Gaussian "
-        "mixture of columns of numbers; latent-class, latent classes of columns of any kind; hmm, "
-        "a hidden Markov model. Or markov, a Markov network: potentials of an undirected graph. Or "
-        "hidden factors of numbers (--factors K): factors, a factor analysis; binary-factors, "
-        "parts there or not; factor-mixture, clusters with factors. Or lds (--states K), hidden "
-        "numbers that move linearly.",
-        HIDDEN_STATES,
-        values=("network", "markov", "mixture", "latent-class", "hmm", "lds", *FACTORS),
-        default="network",
-    ),
-    options.STATES.but(
-        help="The number of components, classes or states; auto: that with the best bound of the "
-        "log evidence. Or COLUMN=A,B: all states of a column in their order; repeatable.",
-        group=HIDDEN_STATES,
-        metavar="K",
-    ),
-    Option(
-        "hidden",
-        "A variable that has no column, and its number of states or, as NAME=A,B,C, their names; "
-        "repeatable. It is a node of --graph, or is added where the graph is learned.",
-        HIDDEN_STATES,
-        many=True,
-        metavar="NAME=N",
-        belongs={**GRAPHS, "structure": HAVE["hidden"]},
-    ),
-    Option(
-        "interactions",
-        "What interacts in a Markov network: pairwise, the two ends of every edge; cliques, all "
-        "sets within a clique (default pairwise).",
-        PARAMETERS,
-        values=("pairwise", "cliques"),
-        belongs={"model": ("markov",)},
-    ),
-    Option(
-        "factors",
-        "The number of hidden factors; surplus ones die under --method vbem or mean-field.",
-        HIDDEN_STATES,
-        kind=int,
-        metavar="K",
-        belongs={"model": FACTORS},
-    ),
-    Option(
-        "noise",
-        "The noise of columns: diagonal (default), isotropic (one for all), or, of an lds, full.",
-        HIDDEN_STATES,
-        metavar="KIND",
-        suggested=("diagonal", "isotropic", "full"),
-        belongs={"model": ("factors", "lds")},
-    ),
-    options.INPUTS,
-    Option(
-        "covariance",
-        "The covariances of Gaussians: full, diagonal, spherical or tied (default full).",
-        HIDDEN_STATES,
-        metavar="KIND",
-        suggested=("full", "diagonal", "spherical", "tied"),
-        belongs={"model": ("mixture", "hmm")},
-    ),
-    Option(
-        "emission",
-        f"The distribution of a row given the state of an hmm: {either(EMISSIONS)} (default by the "
-        f"kinds of the columns: {', '.join(USUAL[kind].makes for kind in KINDS)}).",
-        HIDDEN_STATES,
-        metavar="KIND",
-        suggested=tuple(EMISSIONS),
-        belongs={"model": ("hmm",)},
-    ),
-    Option(
-        "end",
-        "Sequences of an hmm end by themselves, with a probability that is learned.",
-        HIDDEN_STATES,
-        kind=bool,
-        default=False,
-        belongs={"model": ("hmm",)},
-    ),
-)
-
 SAMPLING_OPTIONS = (
     options.SEED,
     Option(
@@ -366,7 +278,12 @@ SAMPLING_OPTIONS = (
     ),
     Option("burn_in", "Sweeps before the first sample (default 1000).", SAMPLING, **WHOLE),
     Option("thin", "Sweeps from one sample to the next (default 1).", SAMPLING, **WHOLE),
-    Option("n_chains", "The number of chains (default 4).", SAMPLING, **WHOLE),
+    Option(
+        "n_chains",
+        "The number of chains (default 4; 100 side by side for pcd and cd).",
+        SAMPLING,
+        **WHOLE,
+    ),
 )
 
 OUTPUT_OPTIONS = (

@@ -34,7 +34,7 @@ def run(given: Given) -> None:
     given.check(model=kind)
     if kind == "network":
         _predict_variable(given, model)
-    elif kind in (*inputs.FACTORS, "lds") and kind != "factor-mixture":
+    elif kind in (*inputs.MANY_PARTS, "lds"):
         if given.scan:
             scanned_rows.predict_factors(given, model)
             return

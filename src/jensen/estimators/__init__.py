@@ -8,14 +8,17 @@ _HOME = {
     "BayesianNetworkClassifier": "classifier",
     "BayesianRegression": "bayesian_regression",
     "BinaryFactors": "binary_factors",
+    "BoltzmannMachine": "boltzmann_machine",
     "FactorAnalysis": "factor_analysis",
     "FactorialHiddenMarkovModel": "factorial_hidden_markov",
+    "GaussianMarkovNetwork": "gaussian_markov",
     "GaussianMixture": "gaussian_mixture",
     "HiddenMarkovModel": "hidden_markov_model",
     "LatentClass": "latent_class",
     "LinearDynamicalSystem": "linear_dynamics",
     "MarkovNetwork": "markov_network",
     "MixtureOfFactorAnalyzers": "factor_mixture",
+    "RBM": "rbm",
 }
 
 __all__ = [*_HOME]
