@@ -27,6 +27,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "JensenError": "jensen.exceptions",
     "LatentClass": "jensen.estimators.latent_class",
     "MixtureOfFactorAnalyzers": "jensen.estimators.factor_mixture",
+    "MixtureOfTrees": "jensen.estimators.mixture_of_trees",
     "NotFittedError": "jensen.exceptions",
     "PDAG": "jensen.graphs",
     "StructurePosterior": "jensen.q_graph.posterior",
@@ -107,6 +108,7 @@ if TYPE_CHECKING:
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel as HiddenMarkovModel
     from jensen.estimators.latent_class import LatentClass as LatentClass
     from jensen.estimators.merging import merge_states as merge_states
+    from jensen.estimators.mixture_of_trees import MixtureOfTrees as MixtureOfTrees
     from jensen.evidence.comparison import compare as compare
     from jensen.evidence.methods import log_evidence as log_evidence
     from jensen.exceptions import DataError as DataError

@@ -111,6 +111,7 @@ class Fit(NamedTuple, Generic[Record, Stats]):
     state: State[Record, Stats]
     trace: np.ndarray  # (sweeps + 1,): F at θ_0, θ_1, ...
     converged: bool
+    judged: float | None = None  # how well it does on other rows, where these decide when to end
 
 
 AnyState: TypeAlias = State[Any, Any]
@@ -158,18 +159,28 @@ def step(
     streams: Streams | None = None,
 ) -> State[Record, Stats]:
     """One sweep: every field of θ given the newest of the others, then q(h) at the new θ."""
-    sweep = state.sweep + 1
-    theta, rng = state.theta, streams(sweep) if streams else None
+    theta = updated(model, algorithm, state, streams)
+    state = _evaluate(model, data, algorithm, theta, streams, state.memory, state.sweep + 1)
+    for eta in model.moves(state) if algorithm.ascends else ():
+        moved = state_at(model, data, algorithm, eta, streams, state)
+        state = max(state, moved, key=lambda one: one.free_energy)
+    return state
+
+
+def updated(
+    model: Model[Record, Unit, Stats],
+    algorithm: Algorithm,
+    state: State[Record, Stats],
+    streams: Streams | None = None,
+) -> Theta[Record]:
+    """θ of the next sweep, given the statistics of this one."""
+    theta, rng = state.theta, streams(state.sweep + 1) if streams else None
     for name, family in zip(model.families._fields, model.families, strict=True):
         eta = model.posterior(name, state.stats, theta.t)
         t, memory = algorithm.q_theta.read(family, eta, getattr(theta.memory, name), rng)
         fields = zip(theta, (eta, t, memory), strict=True)
         theta = Theta(*(record._replace(**{name: value}) for record, value in fields))
-    state = _evaluate(model, data, algorithm, theta, streams, state.memory, sweep)
-    for eta in model.moves(state) if algorithm.ascends else ():
-        moved = state_at(model, data, algorithm, eta, streams, state)
-        state = max(state, moved, key=lambda one: one.free_energy)
-    return state
+    return theta
 
 
 def expect(

@@ -13,6 +13,7 @@ _HOME = {
     "HiddenMarkovModel": "hidden_markov_model",
     "LatentClass": "latent_class",
     "MixtureOfFactorAnalyzers": "factor_mixture",
+    "MixtureOfTrees": "mixture_of_trees",
 }
 
 __all__ = [*_HOME]
