@@ -25,7 +25,7 @@ SETS = (
 COMPONENTS = (2, 4, 8, 16, 32, 64)
 """Tried in turn, until one does worse on the validation rows than the one before."""
 SIZES = (1.0, 4.0, 16.0)
-"""Imagined rows of each tree: the middle one first, then the others for the best number of trees."""
+"""Imagined rows of each tree: the middle one first, the others for the best number of trees."""
 STARTS = 5
 MOST = 2.5e8
 """Numbers in the tables of all pairs of a mixture; larger ones are not tried."""
@@ -86,7 +86,9 @@ def main() -> None:
     parser.add_argument("--starts", type=int, default=STARTS)
     given = parser.parse_args()
     warnings.simplefilter("ignore")
-    print("set         one tree   mixture  validation  trees  rows  sweeps  processor s", flush=True)
+    print(
+        "set         one tree   mixture  validation  trees  rows  sweeps  processor s", flush=True
+    )
     for name in given.sets:
         begin = time.process_time()
         train, valid = (read(given.folder, name, part) for part in ("ts", "valid"))

@@ -117,10 +117,10 @@ def _propose(
     else:
         path = path._replace(stretch=1.0)
         ahead = (_combined if path.combines else _newton)(before, after, weight)
-    least = np.concatenate(list(map(_least, image)))
+    least = np.concatenate([_least(one, algorithm) for one in image])
     for _ in range(HALVINGS):
         eta = _unflat(state.eta, np.maximum(before[-1] + ahead, least))
-        if _is_allowed(model, algorithm, eta):
+        if _is_allowed(model, algorithm, eta, image):
             return eta, path
         ahead = 0.5 * ahead
     return None, path
@@ -160,8 +160,11 @@ def _weights(model: AnyModel, algorithm: Algorithm, state: AnyState, image: Any)
     Counts weigh by one over themselves, as in the information of a multinomial distribution.
     Others weigh by how much t changes with them, so that units of columns change no step.
     """
-    read = [algorithm.q_theta.read(*pair, None, None)[0] for pair in zip(model.families, image)]
-    parts = [_weigh(*each) for each in zip(state.eta, image, state.t, read, strict=True)]
+    fields = zip(model.families, state.eta, image, state.t, strict=True)
+    parts = [
+        _weigh(eta, after, t, algorithm.q_theta.read(family, after, None, None)[0])
+        for family, eta, after, t in fields
+    ]
     found = np.concatenate(parts)
     return np.where(np.isfinite(found), found, 0.0)
 
@@ -176,23 +179,27 @@ def _weigh(eta: Any, image: Any, t: Any, read: Any) -> Array:
     return np.asarray(1.0 / np.maximum(np.abs(image), LEAST_COUNT)).ravel()
 
 
-def _least(image: Any) -> Array:
+def _least(image: Any, algorithm: Algorithm) -> Array:
     """How small the numbers of a proposal may be, given where a sweep leads."""
     if isinstance(image, tuple) and not is_record(image):
-        return np.concatenate(list(map(_least, image)))
+        return np.concatenate([_least(part, algorithm) for part in image])
     if isinstance(image, tuple):
         return np.full(_flat(image).size, -np.inf)
-    return np.where(image > 0.0, LEFT * image, -np.inf).ravel()
+    below = LEFT * (image + 1.0) - 1.0 if algorithm.q_theta.is_distribution else -np.inf
+    return np.where(image > 0.0, LEFT * image, below).ravel()
 
 
-def _is_allowed(model: AnyModel, algorithm: Algorithm, eta: Any) -> bool:
-    """Whether θ can be read of η."""
-    for family, one in zip(model.families, eta, strict=True):
+def _is_allowed(model: AnyModel, algorithm: Algorithm, eta: Any, image: Any) -> bool:
+    """Whether θ can be read of η, as it can where a sweep leads.
+
+    Log Γ of a negative count is a number too, so a posterior is asked for its mode besides.
+    """
+    for family, one, after in zip(model.families, eta, image, strict=True):
         try:
+            is_well = family.has_mode(one)
             if algorithm.q_theta.is_distribution:
-                is_well = bool(np.isfinite(family.log_partition(one)))
-            else:
-                is_well = family.has_mode(one)
+                is_well = is_well or not family.has_mode(after)
+                is_well = is_well and bool(np.isfinite(family.log_partition(one)))
         except (JensenError, ArithmeticError, ValueError, np.linalg.LinAlgError):
             return False
         if not is_well:

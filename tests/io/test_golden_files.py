@@ -51,6 +51,18 @@ def _gaussian(net):
     }
 
 
+def _trees(trees):
+    rows = {"a": ["x", None, "y"], "b": ["u", "v", None], "c": [None, "0", "1"]}
+    return {
+        "log_likelihood": trees.log_likelihood(rows),
+        "proba": trees.predict_proba(rows),
+        "c": trees.query("c", given={"a": "x"}).values,
+        "edges": list(trees.edge_probability(0).values()),
+        "free_energy": trees.free_energy_,
+        "weights": trees.weights_,
+    }
+
+
 MIXED = {
     "a": ["u", None, "v"],
     "b": ["p", "q", None],
@@ -155,6 +167,7 @@ ASKED = {
     "latent-class": _classes,
     "hidden-markov-labels": _weather,
     "hidden-markov-gaussian": _walk,
+    "mixture-of-trees": _trees,
     "factor-analysis": _factors,
     "binary-factors": _factors,
     "posterior-exact": _posterior,
@@ -175,6 +188,7 @@ def test_every_format_has_a_file():
         "jensen-gaussian-network",
         "jensen-mixed-network",
         "jensen-states",
+        "jensen-trees",
         "jensen-factors",
         "jensen-structure-posterior",
     }

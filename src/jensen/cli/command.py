@@ -28,6 +28,7 @@ MODEL_NAMES = {
     "network": "a network",
     "mixture": "a mixture",
     "latent-class": "latent classes",
+    "trees": "a mixture of trees",
     "hmm": "an hmm",
     "factors": "a factor analysis",
     "binary-factors": "binary factors",
@@ -150,6 +151,10 @@ class Given:
     def chosen(self, *names: str) -> dict[str, Any]:
         """The choices of these names that were made, as keyword arguments of the library."""
         return {x: self._values[x] for x in names if self._values[x] not in (None, [])}
+
+    def replaced(self, **values: Any) -> Given:
+        """The same command line with other values."""
+        return Given(self.table.values(), {**self._values, **values}, self.typed, self.words)
 
     def check(self, **facts: str) -> None:
         """Refuse options that have no meaning here, so that none is ignored in silence.

@@ -269,6 +269,7 @@ def kind_of(found: Any) -> str:
 NOUNS = {
     "component": "mixture",
     "class": "latent-class",
+    "tree": "trees",
     "state": "hmm",
     "factor": "factors",
     "binary factor": "binary-factors",
@@ -328,7 +329,17 @@ def _read_matrix(path: str, names: Sequence[str]) -> list[list[float]]:
 
 # --- what `learn` says of all models ---
 
-LOOP = ("method", "n_init", "max_iter", "tol", "n_samples", "burn_in", "thin", "n_chains")
+LOOP = (
+    "method",
+    "n_init",
+    "max_iter",
+    "tol",
+    "accelerate",
+    "n_samples",
+    "burn_in",
+    "thin",
+    "n_chains",
+)
 """How parameters are learned, whatever the model is: keyword arguments of all estimators."""
 
 
@@ -351,6 +362,6 @@ def refuse_state_numbers(given: Given) -> None:
     """Refuse --states K for a network."""
     if any(map(is_state_number, given.states)):
         raise JensenError(
-            "--states K belongs to --model mixture, latent-class or hmm; for a column of a "
+            "--states K belongs to --model mixture, latent-class, trees or hmm; for a column of a "
             "network write its states: --states x=a,b,c"
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,24 +14,22 @@ from jensen.data.model_columns import refuse_unknown
 from jensen.data.number_rows import NumberRows
 from jensen.data.variable import Variable
 from jensen.estimators.arrays import read_weights, weights_of
-from jensen.estimators.learning import LoopChoices, Problem
+from jensen.estimators.learning import Problem
 from jensen.estimators.mixture_estimator import MixtureKind, mixture_problem
-from jensen.estimators.table_mixture import TableMixture
+from jensen.estimators.reports import Summary
 from jensen.estimators.tree_choices import TreeChoices, make_trees, refuse_kinds
+from jensen.estimators.tree_questions import TreeQuestions
 from jensen.exceptions import JensenError
-from jensen.models.emissions.trees import TreeLabels, joint_tables, tree_tables
+from jensen.models.emissions.trees import TreeLabels, joint_tables
 from jensen.models.mixture import Mixed, Mixture
 from jensen.models.state_model import distinct_rows
 from jensen.support.arguments import answers_to
-
-if TYPE_CHECKING:
-    from jensen.estimators.bayesian_network import BayesianNetwork
-    from jensen.graphs import DAG
+from jensen.support.json_values import Checked
 
 Array = NDArray[np.float64]
 
 
-class MixtureOfTrees(TableMixture):
+class MixtureOfTrees(TreeQuestions):
     """A mixture whose components are trees over the columns, learned with their shapes.
 
     Given the component, columns depend on each other along the edges of a tree, which is the best
@@ -98,12 +96,12 @@ class MixtureOfTrees(TableMixture):
     >>> columns = dict(zip("abc", map(list, zip(*same, *other)), strict=True))
     >>> trees = jn.MixtureOfTrees(2, prior={}, random_state=0).fit(columns)
     >>> trees.graph(0)
-    DAG('a -> b; b -> c')
+    DAG('a -> b; a -> c')
     """
 
     weights_: Array
     variables_: tuple[Variable, ...]
-    choices_kind: type[LoopChoices] = TreeChoices
+    choices_kind = TreeChoices
 
     @answers_to(n_classes="n_components", n_states="n_components", n_trees="n_components")
     def __init__(
@@ -179,7 +177,7 @@ class MixtureOfTrees(TableMixture):
         rows, counts = distinct_rows(values, weight)
 
         def judge(state: Any) -> float:
-            fitted = problem.model.finish(state, is_posterior=keeps)
+            fitted: Any = problem.model.finish(state, is_posterior=keeps)
             return float(np.average(fitted.log_likelihood(rows), weights=counts))
 
         content = (*problem.data.content, "judged by", NumberRows.of(rows, counts))
@@ -226,65 +224,27 @@ class MixtureOfTrees(TableMixture):
             raise JensenError(
                 f"start= has {fitted.model.n_states} trees, and n_components={model.n_states}"
             )
-        share = rows.total_weight * start.weights_
-        return Mixed(share, joint_tables(model.emission, fitted.t.components, share))
+        share, emission = rows.total_weight * start.weights_, cast(Any, model.emission)
+        return Mixed(share, joint_tables(emission, fitted.t.components, share))
 
     def _show(self) -> None:
         self.weights_ = self._shown()["weights"]
 
-    # --- trees ---
+    def _plain(self) -> dict[str, Any]:
+        """All that was chosen and learned as plain data."""
+        from jensen.estimators.tree_saving import plain_trees
 
-    def graph(self, k: int) -> DAG:
-        """The tree of a component; the most probable one after "vbem". It draws itself."""
-        return self.component(k).graph
+        return plain_trees(self)
 
-    def component(self, k: int) -> BayesianNetwork:
-        """A component by itself: a network with a tree for its graph, which answers queries."""
-        from jensen.estimators.bayesian_network import BayesianNetwork
-        from jensen.graphs import DAG
-        from jensen.inference.network import assemble
+    @staticmethod
+    def _read_plain(value: Checked) -> MixtureOfTrees:
+        """What `_plain` gave."""
+        from jensen.estimators.tree_saving import read_trees
 
-        fitted = self.require_fitted()
-        self._check_component(k)
-        names = [variable.name for variable in self.variables_]
-        found = tree_tables(fitted.model.emission, fitted.t.components, k)
-        arrows = [(names[u], names[v]) for v, (u, _) in enumerate(found) if u >= 0]
-        arrays = {
-            name: table if u >= 0 else table[0]
-            for name, (u, table) in zip(names, found, strict=True)
-        }
-        variables = {variable.name: variable for variable in self.variables_}
-        return BayesianNetwork.from_network(
-            assemble(DAG(arrows, nodes=names), variables, arrays)
-        )
+        return read_trees(value)
 
-    def edge_probability(self, k: int) -> dict[tuple[str, str], float]:
-        """How probable each edge of the tree of a component is, by the pair of names.
+    def _summarise(self) -> Summary:
+        """The weights, and the edges of every tree with how much they tell."""
+        from jensen.estimators.tree_summary import summarise_trees
 
-        After "vbem" on complete rows these are sums over all trees. Else the tree is one point,
-        and its edges have the probability 1.
-        """
-        fitted = self.require_fitted()
-        self._check_component(k)
-        names = [variable.name for variable in self.variables_]
-        if fitted.eta is None:
-            edges = self.graph(k).edges
-            return {(min(edge), max(edge)): 1.0 for edge in sorted(edges)}
-        found = fitted.model.emission.family.edges(fitted.eta.components)[k]
-        u, v = np.triu_indices(len(names), 1)
-        pairs = zip(u, v, found[u, v], strict=True)
-        return {(names[a], names[b]): float(p) for a, b, p in pairs if p > 0.0}
-
-    @property
-    def n_parameters(self) -> int:
-        """Free parameters of weights and tables; the shapes of trees are none, nor what is held."""
-        fitted = self.require_fitted()
-        held, emission = fitted.model.held, fitted.model.emission
-        weights = 0 if "weights" in held else fitted.model.n_states - 1
-        inside = 0 if "components" in held else emission.n_parameters_of(fitted.t.components)
-        return weights + inside
-
-    def _check_component(self, k: Any) -> None:
-        K = self.require_fitted().model.n_states
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 0 <= k < K:
-            raise JensenError(f"there is no tree {k!r}: they are numbered 0 to {K - 1}")
+        return summarise_trees(self)

@@ -30,6 +30,7 @@ class TableMixture(MixtureQuestions):
 
     variables_: tuple[Variable, ...]
     problem: Any
+    reads_tables = True  # not arrays without names
 
     def fit(self, table: Any, y: None = None, *, checkpoint: str | Path | None = None) -> Self:
         """Learn from anything a `Table` can be built from; the weights of rows are the table's.
@@ -74,9 +75,9 @@ class TableMixture(MixtureQuestions):
             USUAL[variable.kind].kind.check(values[:, i : i + 1], [variable.name])
         return 0
 
-    def _read(self, X: Any) -> tuple[Array, UnknownLabels | None]:
-        table = as_table(X)
-        for variable in self.variables_:
+    def _read(self, X: Any, without: str | None = None) -> tuple[Array, UnknownLabels | None]:
+        table, others = as_table(X), [v for v in self.variables_ if v.name != without]
+        for variable in others:
             if variable.name not in table:
                 other = nearest(variable.name, table.names)
                 meant = f" (is it {other!r}?)" if other is not None else ""
@@ -84,8 +85,10 @@ class TableMixture(MixtureQuestions):
                     f"the column {variable.name!r} is missing{meant}: this model knows "
                     f"{some(v.name for v in self.variables_)}"
                 )
-        rows, unknown = read_known(table, self.variables_)
+        rows, unknown = read_known(table, others)
         values = numbers_of(rows, [variable.name for variable in self.variables_])
+        if without is not None:
+            values[:, [variable.name == without for variable in self.variables_]] = np.nan
         self._check(values)
         return values, unknown
 

@@ -71,7 +71,10 @@ class PairTables:
     @cached_property
     def pair_at(self) -> Ints:
         """(D, D): where the table of two columns begins."""
-        return self.square(self.starts[:-1], np.int64)
+        u, v = self.columns
+        out = np.zeros((len(self.sizes), len(self.sizes)), np.int64)
+        out[u, v] = out[v, u] = self.starts[:-1]
+        return out
 
     @cached_property
     def cells(self) -> tuple[Ints, Ints]:
@@ -221,7 +224,7 @@ class Trees:
     def _of_links(self, parents: Ints, weights: Array) -> Array:
         """(trees,): the sum of the weights of the edges of trees."""
         k, v = np.nonzero(parents[: len(weights)] >= 0)
-        return np.bincount(k, weights[k, v, parents[k, v]], len(weights))
+        return np.asarray(np.bincount(k, weights[k, v, parents[k, v]], len(weights)), float)
 
     # --- trees ---
 
@@ -325,7 +328,9 @@ class AllTrees(Trees):
         of_u, of_v = tables.cells
         log_singles = digamma(eta.singles) - total
         ratio = digamma(eta.pairs) - total - log_singles[:, of_u] - log_singles[:, of_v]
-        return TreeCounts(log_singles, edges * ratio, np.full((len(total), len(tables.sizes)), -1.0))
+        return TreeCounts(
+            log_singles, edges * ratio, np.full((len(total), len(tables.sizes)), -1.0)
+        )
 
 
 def edge_base(tables: PairTables, prior: TreeCounts, log_beta: Array, is_shared: bool) -> Array:

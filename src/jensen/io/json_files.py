@@ -23,6 +23,7 @@ SAVED = {
     "jensen-gaussian-network": "jensen.estimators.bayesian_network:BayesianNetwork",
     "jensen-mixed-network": "jensen.estimators.bayesian_network:BayesianNetwork",
     "jensen-states": "jensen.estimators.state_estimator:StatesEstimator",
+    "jensen-trees": "jensen.estimators.mixture_of_trees:MixtureOfTrees",
     "jensen-factors": "jensen.estimators.factor_estimator:FactorEstimator",
     "jensen-structure-posterior": "jensen.q_graph.posterior.base:StructurePosterior",
 }

@@ -180,9 +180,7 @@ def fill_incomplete(codes, singles, pairs, at, links, order, out):
     below = np.empty((codes.shape[1], np.diff(at).max()))
     for k in range(out.shape[0]):
         for i in range(codes.shape[0]):
-            out[k, i] = climb_tree(
-                codes[i], order[k], links[k], at, singles[k], pairs[k], below
-            )
+            out[k, i] = climb_tree(codes[i], order[k], links[k], at, singles[k], pairs[k], below)
 
 
 @helper
@@ -236,9 +234,7 @@ def join_pairs(order, link, at, nodes, given, joint):
     "void(int32[:, ::1], float64[:, ::1], float64[:, ::1], float64[:, ::1], int64[::1], "
     "int64[:, ::1], int64[:, :, ::1], int64[:, ::1], float64[:, ::1], float64[:, ::1])"
 )
-def add_incomplete(
-    codes, nodes, singles, pairs, at, pair_at, links, order, out_singles, out_pairs
-):
+def add_incomplete(codes, nodes, singles, pairs, at, pair_at, links, order, out_singles, out_pairs):
     """Add the expected counts of labels and pairs of labels; nodes (K, n) weigh the rows."""
     D, R = codes.shape[1], np.diff(at).max()
     below, own = np.empty((D, R)), np.empty((D, R))

@@ -75,9 +75,7 @@ class TreeLabels:
         missing = np.isnan(values)
         codes = np.where(missing, np.array(self.tables.sizes), values).astype(np.int32)
         holes = missing.any(1)
-        return LabelRows(
-            np.ascontiguousarray(codes), np.flatnonzero(~holes), np.flatnonzero(holes)
-        )
+        return LabelRows(np.ascontiguousarray(codes), np.flatnonzero(~holes), np.flatnonzero(holes))
 
     def observe(self, t: TreeCounts, rows: LabelRows) -> "ObservedTrees":
         """Rows at this θ."""
@@ -110,7 +108,9 @@ class TreeLabels:
                     log_shares = t.singles[k, tables.at[v] + labels][None]
                     above = np.zeros(len(rows), np.int64)
                 else:
-                    places = at + by_parent * np.arange(tables.sizes[u])[:, None] + by_child * labels
+                    places = (
+                        at + by_parent * np.arange(tables.sizes[u])[:, None] + by_child * labels
+                    )
                     log_shares, above = t.pairs[k, places], values[rows, u].astype(np.int64)
                 below = np.cumsum(np.exp(log_shares), axis=1)[above]
                 drawn = (below <= (uniform[rows, v] * below[:, -1])[:, None]).sum(1)
@@ -194,15 +194,11 @@ class ObservedTrees(FastObserved):
             codes = self.rows.codes[places + start]
             found = np.empty((len(out), len(places)))
             if self.links is None:
-                tree_rows.add_all_pairs(
-                    codes, t.singles, t.pairs, tables.at, tables.pair_at, found
-                )
+                tree_rows.add_all_pairs(codes, t.singles, t.pairs, tables.at, tables.pair_at, found)
             elif is_seen:
                 tree_rows.add_linked(codes, t.singles, t.pairs, tables.at, self.links.links, found)
             else:
-                tree_rows.fill_incomplete(
-                    codes, *self._shares, tables.at, *self.links, found
-                )
+                tree_rows.fill_incomplete(codes, *self._shares, tables.at, *self.links, found)
             if len(places) == stop - start:
                 return found
             out[:, places] = found

@@ -1,0 +1,102 @@
+"""The options of `jensen learn` for hidden states and factors, in the order of its help page."""
+
+from __future__ import annotations
+
+from jensen.cli import options
+from jensen.cli.command import HIDDEN_STATES, Option
+from jensen.cli.inputs import FACTORS
+from jensen.models.emissions.registry import EMISSIONS, USUAL
+from jensen.q_graph.method_choices import HAVE
+from jensen.support.text import either
+
+NETWORK: dict[str, tuple[str, ...]] = {"model": ("network",)}
+"""Belongs to networks alone."""
+KINDS = ("categorical", "continuous", "count")
+"""Kinds of columns, in the order in which the help names what states make of them."""
+
+STATE_OPTIONS = (
+    Option(
+        "model",
+        "What is learned: a network, or hidden states (which need --states K): mixture, a Gaussian "
+        "mixture of columns of numbers; latent-class, latent classes of columns of any kind; "
+        "trees, a mixture of trees over columns of labels; hmm, a hidden Markov model. Or hidden "
+        "factors of numbers (--factors K): factors, a factor analysis; binary-factors, parts there "
+        "or not; factor-mixture, clusters with factors.",
+        HIDDEN_STATES,
+        values=("network", "mixture", "latent-class", "trees", "hmm", *FACTORS),
+        default="network",
+    ),
+    options.STATES.but(
+        help="The number of components, classes or hidden states; auto: that with the best bound "
+        "of the log evidence. Or COLUMN=A,B: all states of a column in their order; repeatable.",
+        group=HIDDEN_STATES,
+        metavar="K",
+    ),
+    Option(
+        "hidden",
+        "A variable that has no column, and its number of states or, as NAME=A,B,C, their names; "
+        "repeatable. It is a node of --graph, or is added where the graph is learned.",
+        HIDDEN_STATES,
+        many=True,
+        metavar="NAME=N",
+        belongs={**NETWORK, "structure": HAVE["hidden"]},
+    ),
+    Option(
+        "factors",
+        "The number of hidden factors; surplus ones die under --method vbem or mean-field.",
+        HIDDEN_STATES,
+        kind=int,
+        metavar="K",
+        belongs={"model": FACTORS},
+    ),
+    Option(
+        "noise",
+        "The noise of a factor analysis: diagonal, a variance for each column, or isotropic, one "
+        "for all (default diagonal).",
+        HIDDEN_STATES,
+        metavar="KIND",
+        suggested=("diagonal", "isotropic"),
+        belongs={"model": ("factors",)},
+    ),
+    Option(
+        "covariance",
+        "The covariances of Gaussians: full, diagonal, spherical or tied (default full).",
+        HIDDEN_STATES,
+        metavar="KIND",
+        suggested=("full", "diagonal", "spherical", "tied"),
+        belongs={"model": ("mixture", "hmm")},
+    ),
+    Option(
+        "shared_structure",
+        "All components have the same tree, each with tables of its own.",
+        HIDDEN_STATES,
+        kind=bool,
+        default=False,
+        belongs={"model": ("trees",)},
+    ),
+    Option(
+        "validation",
+        "Other rows of the same columns, a CSV, TSV or Parquet file: learning ends when they are "
+        "predicted no better, and they choose among the starts.",
+        HIDDEN_STATES,
+        metavar="FILE",
+        belongs={"model": ("trees",)},
+    ),
+    Option(
+        "emission",
+        f"The distribution of a row given the state of an hmm: {either(EMISSIONS)} (default by the "
+        f"kinds of the columns: {', '.join(USUAL[kind].makes for kind in KINDS)}).",
+        HIDDEN_STATES,
+        metavar="KIND",
+        suggested=tuple(EMISSIONS),
+        belongs={"model": ("hmm",)},
+    ),
+    Option(
+        "end",
+        "Sequences of an hmm end by themselves, with a probability that is learned.",
+        HIDDEN_STATES,
+        kind=bool,
+        default=False,
+        belongs={"model": ("hmm",)},
+    ),
+)
