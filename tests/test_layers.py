@@ -68,3 +68,13 @@ def test_no_package_imports_one_above_it():
             if HEIGHT.get(there, -1) > HEIGHT[here] and not is_door:
                 upward.append(f"{path.relative_to(PACKAGE)} imports {there}")
     assert upward == []
+
+
+def test_numpy_s_add_at_is_called_in_one_place():
+    """It reads beyond values of fewer axes than the index; `fields.add_at` spreads them first."""
+    calls = [
+        str(path.relative_to(PACKAGE))
+        for path in sorted(PACKAGE.rglob("*.py"))
+        if "add.at(" in path.read_text(encoding="utf-8")
+    ]
+    assert calls == ["support/fields.py"]

@@ -1,5 +1,7 @@
 """Every learner and score on rows that come in odd blocks, one at a time: the bits of the table."""
 
+import warnings
+
 import numpy as np
 import pytest
 from models import emission_table
@@ -144,6 +146,19 @@ def mixed(n=300, share=0.2, weighted=False):
     return with_holes(jn.Table(columns), share, 9).with_weights(weights)
 
 
+PAIRS = "asia - tub - lung - smoke - bronc; lung - dysp"
+
+
+def markov(graph, **choices):
+    def learn(table):
+        net = jn.MarkovNetwork(graph, random_state=0, tol=0.0 if choices else 1e-10, **choices)
+        with warnings.catch_warnings(action="ignore"):  # of the limit of sweeps
+            found = net.fit(table).network_
+        return net.free_energy_, net.trace_, found.log_potentials
+
+    return learn
+
+
 def mixed_network(**choices):
     def learn(table):
         net = jn.BayesianNetwork("a -> x; b -> y; x -> y; a -> b", random_state=0, **choices)
@@ -203,9 +218,26 @@ LEARNERS = {
     ),
     "pc": (asia(), lambda t: str(jn.learn_structure(t, "pc"))),
     "fisher z": (numbers(share=0.1), lambda t: jn.independent(t, "x", "z", given="y").p_value),
+    "pc of rows with holes": (asia(share=0.1), lambda t: str(jn.learn_structure(t, "pc"))),
+    "mmhc": (asia(), lambda t: _graph(jn.learn_structure(t, "mmhc"))),
     "g2": (asia(share=0.1), lambda t: jn.independent(t, "smoke", "lung").p_value),
+    "g2 of weights, by permutations": (
+        asia(weighted=True).with_weights(np.arange(400) % 3),
+        lambda t: [
+            jn.independent(t, "smoke", "lung", given=["bronc"], **how).p_value
+            for how in ({}, {"permutations": 99, "random_state": 0})
+        ],
+    ),
+    "x2": (asia(), lambda t: jn.independent(t, "lung", "tub", given="either", test="x2").p_value),
+    "tests of labels and numbers": (
+        both(),
+        lambda t: [jn.independent(t, *ends).p_value for ends in (("x", "label"), ("y", "x"))],
+    ),
     "tree": (asia(), lambda t: _graph(jn.chow_liu(t))),
-    "tree of numbers": (numbers(), lambda t: _graph(jn.chow_liu(t))),
+    "tree of numbers": (numbers(), lambda t: str(jn.chow_liu(t))),
+    "tree, bic": (both(), lambda t: str(jn.chow_liu(t, score="bic"))),
+    "tree of holes": (asia(120, share=0.1), lambda t: _graph(jn.chow_liu(t))),
+    "augmented tree": (asia(), lambda t: _graph(jn.tan(t, "lung"))),
     "informations": (asia(), lambda t: jn.mutual_information_matrix(t).values),
     "posterior": (
         asia().select(["smoke", "lung", "bronc", "xray"]),
@@ -258,6 +290,12 @@ LEARNERS = {
     "mixture, start": (
         numbers(),
         states(jn.GaussianMixture(2, start={"means": [[0, 0, 999, 0], [1, 0, 1001, 0]]})),
+    ),
+    "markov network": (asia(weighted=True), markov(PAIRS)),
+    "markov network, gaps": (asia(share=0.2), markov(PAIRS, prior={"ridge": 1.0}, max_iter=6)),
+    "markov network, hidden": (
+        asia(200),
+        markov(f"{PAIRS}; H - lung", hidden={"H": 2}, max_iter=6),
     ),
     "factors": (numbers(), factors(jn.FactorAnalysis(1))),
     "factors, gaps, weights": (
@@ -383,7 +421,7 @@ def test_a_scan_without_rows():
 
 
 def test_columns_that_are_too_large_to_hold_are_refused():
-    scan = lazily(asia())
+    scan = lazily(asia(share=0.1))
     jn.set_memory_limit(1000)
     try:
         with pytest.raises(JensenError, match="holding 8 columns of 400 rows"):
@@ -396,3 +434,67 @@ def test_a_scan_has_one_fingerprint_however_it_is_cut():
     table = asia(share=0.1, weighted=True)
     assert lazily(table).digest() == table.digest()
     assert lazily(table.take(np.arange(399))).digest() != table.digest()
+
+
+@pytest.fixture
+def gathered(monkeypatch):
+    """The columns that a scan was asked to hold at once, by name."""
+    asked, gather = [], TableScan.gather
+
+    def spy(self, names):
+        asked.append(sorted(names))
+        return gather(self, names)
+
+    monkeypatch.setattr(TableScan, "gather", spy)
+    return asked
+
+
+def test_tests_of_labels_hold_no_column(gathered):
+    source = Source(asia(share=0.1))
+    found = jn.learn_structure(source.scan(), "pc")
+    assert gathered == []
+    assert source.n_passes < 40 < found.info.n_tests  # many tests in a pass
+    assert jn.independent(lazily(asia()), "lung", "tub", permutations=9).n_rows == 400
+    assert gathered == []
+
+
+def test_tests_of_numbers_hold_the_columns_that_they_are_about(gathered):
+    jn.independent(lazily(both()), "x", "label", given="y")
+    assert gathered == [["label", "x", "y"]]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("rows", [asia, numbers, both])
+def test_informations_are_summed_over_blocks(rows, weighted, gathered):
+    table = rows(weighted=weighted)
+    found = jn.mutual_information_matrix(lazily(table))
+    np.testing.assert_allclose(
+        found.values, jn.mutual_information_matrix(table).values, rtol=1e-9, atol=1e-12
+    )
+    tree, lazy = jn.chow_liu(table), jn.chow_liu(lazily(table))
+    assert lazy.info.score == pytest.approx(tree.info.score, rel=1e-10)
+    assert gathered == []
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.5])
+def test_informations_given_a_label_are_summed_over_blocks(smoothing, gathered):
+    table = asia(weighted=True)
+    found, lazy = (
+        jn.mutual_information_matrix(rows, smoothing, given="smoke").values
+        for rows in (table, lazily(table))
+    )
+    np.testing.assert_allclose(lazy, found, rtol=1e-9, atol=1e-12)
+    assert gathered == []
+
+
+def test_what_is_refused_of_a_table_is_refused_of_blocks():
+    table = numbers()
+    rows = {name: table.column(name).data for name in table.names}
+    for name, value, match in (("x", 1.0, "constant"), ("y", rows["x"] * 2.0, "linear functions")):
+        with pytest.raises(DataError, match=match):
+            jn.chow_liu(lazily(jn.Table({**rows, name: np.zeros(300) + value}, continuous="all")))
+    rows["x"][5] = np.inf
+    with pytest.raises(DataError, match="column 'x' holds an infinite value in row 6"):
+        jn.chow_liu(lazily(jn.Table(rows)))
+    with pytest.raises(DataError, match="smoothing adds to counts, and column 'noise'"):
+        jn.chow_liu(lazily(both()), smoothing=1.0)

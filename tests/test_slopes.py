@@ -22,7 +22,7 @@ from jensen.data.blocks import Units
 from jensen.data.number_rows import NumberRows
 from jensen.data.variable import Kind
 from jensen.estimators import (
-    array_estimator,
+    arrays,
     factor_saving,
     network_kinds,
     states_saving,
@@ -205,7 +205,7 @@ def problem_of(estimator, rows, **how):
         raise Caught(problem)
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in (network_kinds, array_estimator):
+        for module in (network_kinds, arrays):
             patch.setattr(module, "learn", catch)
         with pytest.raises(Caught) as caught:
             estimator.fit(rows, **how)

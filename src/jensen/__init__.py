@@ -26,6 +26,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "ImpossibleError": "jensen.exceptions",
     "JensenError": "jensen.exceptions",
     "LatentClass": "jensen.estimators.latent_class",
+    "MarkovNetwork": "jensen.estimators.markov_network",
     "MixtureOfFactorAnalyzers": "jensen.estimators.factor_mixture",
     "MixtureOfTrees": "jensen.estimators.mixture_of_trees",
     "NotFittedError": "jensen.exceptions",
@@ -53,6 +54,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "mutual_information_matrix": "jensen.scores.mutual_information",
     "naive_bayes": "jensen.q_graph.trees.chow_liu",
     "plot": "jensen.plots",
+    "read_evidence": "jensen.io.uai",
     "read_local_scores": "jensen.io.jkl",
     "read_table": "jensen.data",
     "scan_table": "jensen.data",
@@ -107,6 +109,7 @@ if TYPE_CHECKING:
     from jensen.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel as HiddenMarkovModel
     from jensen.estimators.latent_class import LatentClass as LatentClass
+    from jensen.estimators.markov_network import MarkovNetwork as MarkovNetwork
     from jensen.estimators.merging import merge_states as merge_states
     from jensen.estimators.mixture_of_trees import MixtureOfTrees as MixtureOfTrees
     from jensen.evidence.comparison import compare as compare
@@ -127,6 +130,7 @@ if TYPE_CHECKING:
     from jensen.io import load as load
     from jensen.io.jkl import read_local_scores as read_local_scores
     from jensen.io.jkl import write_local_scores as write_local_scores
+    from jensen.io.uai import read_evidence as read_evidence
     from jensen.q_graph.bootstrap import bootstrap_edges as bootstrap_edges
     from jensen.q_graph.learning import learn_structure as learn_structure
     from jensen.q_graph.optimum.k_best import k_best as k_best

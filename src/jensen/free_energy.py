@@ -142,12 +142,7 @@ def state_at(
     nothing = zip_fields(lambda _: None, model.families)
     memories = before.theta.memory if before else nothing
     rng = streams(sweep) if streams else None
-    read = [
-        algorithm.q_theta.read(family, one, memory, rng)
-        for family, one, memory in zip(model.families, eta, memories, strict=True)
-    ]
-    t, kept = zip(*read, strict=True)
-    theta = Theta(eta, type(eta)(*t), type(eta)(*kept))
+    theta = _read(model, algorithm, eta, memories, rng)
     return _evaluate(model, data, algorithm, theta, streams, before.memory if before else (), sweep)
 
 
@@ -180,7 +175,28 @@ def updated(
         t, memory = algorithm.q_theta.read(family, eta, getattr(theta.memory, name), rng)
         fields = zip(theta, (eta, t, memory), strict=True)
         theta = Theta(*(record._replace(**{name: value}) for record, value in fields))
+    if algorithm.ascends:
+        is_distribution = algorithm.q_theta.is_distribution
+        turned = model.turned(*theta[:2], state.stats, is_distribution=is_distribution)
+        if turned is not None:
+            theta = _read(model, algorithm, turned, theta.memory, rng)
     return theta
+
+
+def _read(
+    model: Model[Record, Unit, Stats],
+    algorithm: Algorithm,
+    eta: Record,
+    memories: Record,
+    rng: np.random.Generator | None,
+) -> Theta[Record]:
+    """Q(θ) at this η, field by field."""
+    read = [
+        algorithm.q_theta.read(family, one, memory, rng)
+        for family, one, memory in zip(model.families, eta, memories, strict=True)
+    ]
+    t, kept = zip(*read, strict=True)
+    return Theta(eta, type(eta)(*t), type(eta)(*kept))
 
 
 def expect(

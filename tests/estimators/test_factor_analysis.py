@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from naive import factors as naive
+from scipy.optimize import minimize
 from scipy.stats import gamma as gamma_of
 from scipy.stats import norm
 from scipy.stats import t as student
@@ -11,7 +12,9 @@ from sklearn.decomposition import FactorAnalysis as Peer
 
 import jensen as jn
 from jensen.exceptions import DataError, EstimateWarning, JensenError
-from jensen.models import factor_analysis
+from jensen.families import gaussian_vectors
+from jensen.free_energy import EM, VBEM, state_at
+from jensen.models import factor_analysis, factor_parameters
 
 
 def wine():
@@ -117,7 +120,8 @@ def test_weights_repeat_rows_and_units_do_not_matter():
     heavy = jn.FactorAnalysis(2, tol=1e-10, random_state=0).fit(rows, sample_weight=weight)
     assert heavy.free_energy_ == pytest.approx(twice.free_energy_, rel=1e-9)
     units = np.geomspace(1e-3, 1e3, 6)
-    for choices in ({"random_state": 0}, {"prior": {}, "random_state": 0}):
+    for prior in (None, {}):
+        choices = {"prior": prior, "random_state": 0, "tol": 1e-10}
         one = jn.FactorAnalysis(2, **choices).fit(rows)
         other = jn.FactorAnalysis(2, **choices).fit(rows * units - 7.0)
         seen = (~np.isnan(rows)).sum(0)
@@ -178,6 +182,71 @@ def test_moves_to_other_coordinates_end_higher_or_sooner():
     )
     assert turned.free_energy_ >= plain.free_energy_ - 1e-6
     assert turned.n_sweeps_ <= plain.n_sweeps_
+
+
+@pytest.mark.parametrize("is_distribution", [True, False])
+@pytest.mark.parametrize(("n", "rate"), [(40.0, 1e-3), (40.0, 3.0), (4.0, 0.5)])
+def test_no_other_coordinates_are_better_than_those_in_closed_form(n, rate, is_distribution):
+    """Given the mean: from none of ten starts does a climb of the definition end higher."""
+    rng = np.random.default_rng(3)
+    D, K = 7, 3
+    prior = factor_parameters.FactorPrior(0.05, 1.0, 1e-3, 1.5, rate)
+    columns = factor_parameters.LinearColumns(D, 1, K, False, prior)
+    spread = rng.normal(size=(D, 1 + K, 6))
+    covariance = 0.02 * spread @ spread.transpose(0, 2, 1)
+    means = rng.normal(size=(D, 1 + K)) * [1.0, 2.0, 1.0, 0.3]
+    eta = gaussian_vectors.from_standard(means, np.linalg.inv(covariance))
+    rule = gaussian_vectors.mean_stats if is_distribution else gaussian_vectors.mode_stats
+    eta, t = (factor_analysis.Factors(x, None, None) for x in (eta, rule(eta)))
+    w = np.column_stack([np.ones(10), 0.3 + rng.normal(size=(10, K)) @ rng.normal(size=(K, K))])
+    hidden = w.T @ w / 10.0
+    hidden[1:, 1:] += 0.1 * np.eye(K)
+    hidden *= n
+    squares = -2.0 * t.loadings.strength
+    words = prior.mean_strength, prior.strength_shape, prior.strength_rate
+
+    def f(x):
+        mean, turn = x[:K], x[K:].reshape(K, K)
+        return naive.bound_of_coordinates(
+            mean, turn, hidden, squares, words, is_distribution=is_distribution
+        )
+
+    mean, turn = columns.best_coordinates(eta, t, hidden, is_distribution=is_distribution)
+    best = f(np.append(mean, turn))
+    for start in [turn, *(np.linalg.qr(rng.normal(size=(K, K)))[0] for _ in range(10))]:
+        climbed = minimize(lambda x: -f(np.append(mean, x)), start.ravel(), tol=1e-10)
+        assert -climbed.fun <= best + 1e-6
+    both = minimize(lambda x: -f(x), np.append(mean, turn), tol=1e-10)
+    assert -both.fun - best < 0.1  # of which the next sweeps have most
+    assert f(np.append(np.zeros(K), turn)) < best
+
+
+def test_other_coordinates_raise_f_by_what_the_formula_says_and_more():
+    """Q(h) moves with them, and is then the best."""
+    rows = some_rows(60, 5, 2, 0.2)
+    problem = jn.FactorAnalysis(3, prior={}, rotate=False).problem(rows)
+    model, units = problem.model, problem.data.units
+    rng = np.random.default_rng(0)
+    eta = model.start(problem.data, 1, rng)
+    for algorithm in (VBEM, EM):
+        state = state_at(model, units, algorithm, eta)
+        is_distribution = algorithm.q_theta.is_distribution
+        given = model.columns, state.eta, state.t, state.stats.hidden
+        new = given[0].turned(*given[1:], is_distribution=is_distribution)
+        mean, turn = given[0].best_coordinates(*given[1:], is_distribution=is_distribution)
+        words = (0.01, 1.0, 1e-3)
+        squares = -2.0 * state.t.loadings.strength
+        f = [
+            naive.bound_of_coordinates(
+                *way, state.stats.hidden, squares, words, is_distribution=is_distribution
+            )
+            for way in ((np.zeros(3), np.eye(3)), (mean, turn))
+        ]
+        alpha = state.eta._replace(alpha=model.columns.alpha_given(state.t))
+        before = state_at(model, units, algorithm, alpha).free_energy
+        after = state_at(model, units, algorithm, new).free_energy
+        assert f[1] - f[0] > 1.0
+        assert after - before >= f[1] - f[0] - 1e-9
 
 
 def test_a_rotation_is_no_lack_of_convergence():

@@ -1,6 +1,7 @@
 """Mixtures of factor analysers: the E-step by dense algebra, moves, answers, files, refusals."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -71,6 +72,8 @@ def test_the_e_step_is_that_of_dense_algebra(shared, share):
     expected = naive.sums(z, weight[:, None] * nodes, moments)
     for part, known in zip(stats.columns, expected, strict=True):
         np.testing.assert_allclose(part, known, atol=1e-11)
+    whole = naive.sums(np.zeros((n, 1)), weight[:, None] * nodes, moments)[3]  # seen throughout
+    np.testing.assert_allclose(stats.hidden, whole[:, 0], atol=1e-11)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2])
@@ -142,7 +145,7 @@ def test_a_column_is_there_if_f_is_lower_without_it(fitted):
     assert best.free_energy == pytest.approx(model.free_energy_, abs=1e-3)
     trials = list(problem.model.trials(best))
     for one in trials[-3:]:  # each of three columns once, after moves of components
-        assert problem.model.columns.live(one.loadings).sum() == 2
+        assert problem.model.columns.live(one.loadings)[best.stats.weights > 1.0].sum() == 2
         start = state_at(problem.model, problem.data.units, VBEM, one)
         end = fit(problem.model, problem.data.units, VBEM, start, max_iter=300, tol=1e-5)
         assert end.trace[-1] < model.free_energy_ - 1.0
@@ -199,21 +202,34 @@ def test_other_coordinates_need_fewer_sweeps_and_end_no_lower():
     assert turned.n_sweeps_ < plain.n_sweeps_
 
 
-def test_the_price_of_other_coordinates_is_the_change_of_f():
-    """With q(s) held the gain is what F rises by; all rows belong to their component here."""
-    rows, _ = clusters((30,), (2,))
-    model = jn.MixtureOfFactorAnalyzers(1, 2, prior={}, max_iter=3, rotate=False, random_state=0)
-    with pytest.warns(EstimateWarning, match="still rising"):
-        model.fit(rows)
-    problem = model._problem(NumberRows.of(rows))
-    state = state_at(
-        problem.model, problem.data.units, VBEM, type(problem.model.prior)(*model.fitted_.eta)
+@pytest.mark.parametrize("shared", [True, False])
+def test_other_coordinates_of_the_components_raise_f(shared):
+    """Of every component by what the formula says, for the q(s) that is held, and more."""
+    rows, _ = clusters((30, 30), (2, 1), share=0.2)
+    model = jn.MixtureOfFactorAnalyzers(
+        2, 3, prior={}, shared_noise=shared, rotate=False, max_iter=2, random_state=0
     )
-    better = problem.model._turned(state, 0)
-    assert better is not None
-    eta = problem.model._with(state.eta, {0: better})
-    after = state_at(problem.model, problem.data.units, VBEM, eta)
-    assert after.free_energy > state.free_energy
+    problem = model._problem(NumberRows.of(rows))
+    made, units = problem.model, problem.data.units
+    state = state_at(made, units, VBEM, made.start(problem.data, 0, np.random.default_rng(0)))
+    assert made.turned(state.eta, state.t, state.stats, is_distribution=True) is None
+    turning = replace(made, rotates=True)
+    eta = turning.turned(state.eta, state.t, state.stats, is_distribution=True)
+    after = state_at(turning, units, VBEM, eta)
+    strengths = made.columns.alpha_given(state.t)
+    before = state_at(made, units, VBEM, state.eta._replace(alpha=strengths))
+    words, gain = (made.words.mean_strength, 1.0, 1e-3), 0.0
+    for s in range(2):
+        t, hidden = made._of(state.t, s), state.stats.hidden[s]
+        one = made.columns.of_one
+        best = one.best_coordinates(made._of(state.eta, s), t, hidden, is_distribution=True)
+        for way, sign in ((best, 1.0), ((np.zeros(3), np.eye(3)), -1.0)):
+            squares = -2.0 * t.loadings.strength
+            gain += sign * naive.factors.bound_of_coordinates(
+                *way, hidden, squares, words, is_distribution=True
+            )
+    assert gain > 1.0
+    assert after.free_energy - before.free_energy >= gain - 1e-9
 
 
 def test_a_start_of_the_caller_keeps_its_components():

@@ -29,6 +29,16 @@ def _network(net):
     }
 
 
+def _markov(net):
+    return {
+        "a": net.query("a", given={"b": "1"}).values,
+        "log_likelihood": net.log_likelihood(ROWS, missing_columns="ignore"),
+        "log_z": net.log_z,
+        "free_energy": net.free_energy_,
+        "effect": net.effects()["a", "b"].values,
+    }
+
+
 def _samples(net):
     return {
         "h": net.query("h", given={"a": "y"}).values,
@@ -148,6 +158,18 @@ def _factors(model):
     }
 
 
+def _analyzers(model):
+    rows = np.array([[0.5, 1.0, np.nan], [9.0, np.nan, 1.0], [0.1, 0.2, 0.3]])
+    return {
+        "log_likelihood": model.log_likelihood(rows),
+        "predict_proba": model.predict_proba(rows),
+        "transform": model.transform(rows),
+        "impute": model.impute(rows),
+        "dimensions": model.dimensions_,
+        "free_energy": model.free_energy_,
+    }
+
+
 def _posterior(post):
     return {
         "edge": post.edge_matrix,
@@ -163,6 +185,7 @@ ASKED = {
     "gaussian-network": _gaussian,
     "mixed-network": _mixed,
     "mixed-samples": _mixed_samples,
+    "markov-network": _markov,
     "gaussian-mixture": _mixture,
     "latent-class": _classes,
     "hidden-markov-labels": _weather,
@@ -170,6 +193,7 @@ ASKED = {
     "mixture-of-trees": _trees,
     "factor-analysis": _factors,
     "binary-factors": _factors,
+    "factor-mixture": _analyzers,
     "posterior-exact": _posterior,
     "posterior-chains": _posterior,
     "posterior-listed": _posterior,
@@ -187,6 +211,7 @@ def test_every_format_has_a_file():
         "jensen-network",
         "jensen-gaussian-network",
         "jensen-mixed-network",
+        "jensen-markov-network",
         "jensen-states",
         "jensen-trees",
         "jensen-factors",

@@ -30,6 +30,27 @@ def factors_of(values, mean, loadings, noise):
     return np.array(means), np.array(spreads)
 
 
+def bound_of_coordinates(mean, turn, hidden, squares, prior, *, is_distribution):
+    """What of F depends on (m, T) of h = m + T h', q(α) of the loadings on h' the best.
+
+    `hidden` is Σ E[w wᵀ] of rows, w = (1, h), and `squares` (D, 1 + K, 1 + K) E[λ λᵀ] of columns;
+    the prior is the strength of means, and shape and rate of the strengths of the others.
+    """
+    beta, a, b = prior
+    D, K = len(squares), len(turn)
+    back = np.eye(1 + K)  # (1, h') = back (1, h)
+    back[1:, 0], back[1:, 1:] = -np.linalg.solve(turn, mean), np.linalg.inv(turn)
+    log_size = np.linalg.slogdet(turn)[1]
+    found = -0.5 * np.trace((back @ hidden @ back.T)[1:, 1:]) - hidden[0, 0] * log_size
+    forth = np.linalg.inv(back)  # λ' = forthᵀ λ
+    own = np.diagonal(forth.T @ squares @ forth, axis1=1, axis2=2).sum(0)
+    found -= 0.5 * beta * own[0]
+    if is_distribution:
+        found += D * log_size  # the entropy of q(λ')
+        return found - (a + 0.5 * D) * np.log(b + 0.5 * own[1:]).sum()
+    return found - (a - 1.0 + 0.5 * D) * np.log(b + 0.5 * own[1:]).sum()
+
+
 def states(n):
     """All states of n bits."""
     return np.array(list(product([0.0, 1.0], repeat=n)))

@@ -174,6 +174,53 @@ def test_components_that_have_died_are_not_drawn():
     assert len(jn.plot.clusters(model).lines) == model.n_components_ == 2
 
 
+@pytest.fixture(scope="module")
+def analyzers():
+    """A line and a plane of three columns, by three components of two factors; and the rows."""
+    rng = np.random.default_rng(0)
+    line = rng.normal(size=(40, 1)) * [1.0, 2.0, -1.0] + [9.0, 0.0, 0.0]
+    plane = rng.normal(size=(40, 2)) @ [[1.0, 0.0, 1.0], [0.0, 1.5, 0.0]]
+    rows = np.concatenate([line, plane]) + 0.1 * rng.normal(size=(80, 3))
+    found = jn.MixtureOfFactorAnalyzers(3, 2, prior={}, tol=1e-5, random_state=0).fit(rows)
+    return found, rows
+
+
+def test_analyzers_are_ellipses_with_their_live_loadings(analyzers):
+    model, rows = analyzers
+    ax = jn.plot.clusters(model, rows, columns=(0, 2))
+    assert model.n_components_ == 2
+    assert len(ax.lines) == 2 + model.dimensions_.sum()
+    lines = iter(ax.lines)
+    for k in range(2):
+        spread = model.get_covariance()[k][np.ix_([0, 2], [0, 2])]
+        away = np.stack(next(lines).get_data(), 1) - model.means_[k, [0, 2]]
+        distance = np.einsum("ni,ij,nj->n", away, np.linalg.inv(spread), away)
+        np.testing.assert_allclose(distance, -2.0 * np.log(0.1))
+        for way in model.loadings_[k][:, : model.dimensions_[k]].T:
+            ends = np.stack(next(lines).get_data(), 1)
+            np.testing.assert_allclose(ends[1] - ends[0], 2.0 * way[[0, 2]])
+
+
+def test_loadings_are_colours_of_columns_and_live_factors(analyzers):
+    model, rows = analyzers
+    flat = next(s for s in range(2) if model.dimensions_[s] == 2)
+    ax = jn.plot.loadings(model, component=flat)
+    np.testing.assert_array_equal(ax.images[0].get_array(), model.loadings_[flat])
+    assert [x.get_text() for x in ax.get_yticklabels()] == ["x0", "x1", "x2"]
+    one = jn.FactorAnalysis(2, prior={}).fit(rows[:40])
+    assert jn.plot.loadings(one).images[0].get_array().shape == (3, one.n_factors_) == (3, 1)
+    bits = jn.BinaryFactors(2, random_state=0).fit(rows)
+    assert jn.plot.loadings(bits).images[0].get_array().shape == (3, 2)
+    for wrong in (None, 3, -1):
+        with pytest.raises(JensenError, match="of which component the loadings are drawn: comp"):
+            jn.plot.loadings(model, component=wrong)
+    with pytest.raises(JensenError, match="component=0: only mixtures have components"):
+        jn.plot.loadings(one, component=0)
+    noise = np.random.default_rng(1).normal(size=(50, 3))
+    with pytest.raises(JensenError, match="there is nothing to draw: no factor is left"):
+        jn.plot.loadings(jn.FactorAnalysis(1, prior={}).fit(noise))
+
+
 @pytest.mark.parametrize(
     ("draw", "text"),
     [

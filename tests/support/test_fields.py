@@ -3,7 +3,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from jensen.support.fields import add, is_record, leaves, rebuild, subtract, zip_fields
+from jensen.support.fields import add, add_at, is_record, leaves, rebuild, subtract, zip_fields
 
 
 class Pair(NamedTuple):
@@ -63,3 +63,24 @@ def test_a_record_is_rebuilt_from_its_leaves():
     assert again.b == record.b
     values = iter("abcdef")
     assert rebuild(record, values) == Pair("a", (Pair("b", "c"), Pair(("d", "e"), "f")))
+
+
+@pytest.mark.parametrize(
+    ("index", "values"),
+    [
+        (np.array([[0, 1], [2, 3], [0, 1]]), np.array([1.0, 10.0])),
+        (np.array([[0, 1], [2, 3], [0, 1]]), 1.0),
+        (np.array([3, 3, 0]), np.array([1.0, 2.0, 4.0])),
+        ((np.array([[0], [1]]), np.array([[0, 1], [1, 2]])), np.array([1.0, 10.0])),
+        (np.array([[0, 1], [1, 1]]), np.array([1.0, 2.0, 4.0])),
+    ],
+)
+def test_add_at_adds_values_spread_to_the_shape_of_the_index(index, values):
+    at = index if isinstance(index, tuple) else (index,)
+    target = np.zeros((4,) * len(at) if np.size(values) < 3 or np.ndim(index) < 2 else (4, 3))
+    expected, at = target.copy(), np.broadcast_arrays(*at)
+    spread = np.broadcast_to(values, at[0].shape + target.shape[len(at) :])
+    for place in np.ndindex(at[0].shape):
+        expected[tuple(int(own[place]) for own in at)] += spread[place]
+    add_at(target, index, values)
+    np.testing.assert_array_equal(target, expected)

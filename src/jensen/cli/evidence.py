@@ -32,6 +32,8 @@ def run(given: Given) -> None:
     is_file = inputs.names_net(given.subject)
     model = inputs.read_model(given.subject) if is_file else _of_graph(given)
     kind = inputs.kind_of(model) if is_file else "graph"
+    if kind == "network":
+        inputs.require_arrows(model, given.subject)
     given.check(
         model="network" if kind == "graph" else kind,
         prior_of="a graph" if kind == "graph" else "a file",

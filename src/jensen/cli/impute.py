@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from jensen.cli import inputs, options, outputs
+from jensen.cli import inputs, options, outputs, scanned_rows
 from jensen.cli.command import QUESTION, Command, Given, Option
 from jensen.cli.table_rows import read_network_rows, read_state_rows
 from jensen.exceptions import JensenError
@@ -14,7 +14,8 @@ from jensen.support.text import plural
 def run(given: Given) -> None:
     """Fill in the missing values of a table; all else stays as it is written.
 
-    By a network, or by a model of factors, which fills in what it expects.
+    By a network, or by a model of factors, which fills in what it expects. With --scan the rows
+    may be more than memory holds; numbers and labels are then written as they were read.
     """
     import pyarrow as pa
 
@@ -27,10 +28,16 @@ def run(given: Given) -> None:
     kind = inputs.kind_of(model)
     if kind in inputs.FACTORS:
         given.check(model=kind)
+        if given.scan:
+            scanned_rows.impute_numbers(given, model)
+            return
         _impute_numbers(given, model)
         return
     net = inputs.as_net(model, given.file)
     given.check(model=kind)
+    if given.scan:
+        scanned_rows.impute_variables(given, net)
+        return
     rows = read_network_rows(given, net)
     if given.draws is not None and DRAW in rows.columns:
         raise JensenError(f"the column {DRAW!r} tells completed tables apart: rename that of DATA")
@@ -120,6 +127,7 @@ COMMAND = Command(
         METHOD,
         DRAWS,
         options.IMPOSSIBLE.but(belongs=NETWORK),
+        options.SCAN,
         *options.READING,
         options.UNKNOWN.but(belongs=NETWORK),
         options.MISSING_COLUMNS,

@@ -199,17 +199,32 @@ def names_net(text: str) -> bool:
 
 
 def read_net(net: str) -> BayesianNetwork:
-    """The network that a NET argument names; another model is refused."""
-    return as_net(read_model(net), net)
+    """The network with arrows that a NET argument names; another model is refused."""
+    found = as_net(read_model(net), net)
+    require_arrows(found, net)
+    return found
 
 
 def as_net(found: Any, file: str) -> BayesianNetwork:
-    """A model that a file holds, as a network; another is refused."""
+    """A model that a file holds, as a network, with arrows or without; another is refused."""
     if kind_of(found) != "network":
         raise JensenError(
             f"{_file(file)} holds a {type(found).__name__}, but a network is needed here"
         )
     return cast("BayesianNetwork", found)
+
+
+def has_arrows(found: Any) -> bool:
+    """Whether a network is a Bayesian one."""
+    return hasattr(found, "require_network")
+
+
+def require_arrows(found: Any, file: str) -> None:
+    """Refuse a Markov network."""
+    if not has_arrows(found):
+        raise JensenError(
+            f"{_file(file)} holds a Markov network, and a network with arrows is needed here"
+        )
 
 
 def read_factors(file: str) -> Any:
@@ -261,7 +276,7 @@ def kind_of(found: Any) -> str:
     """Which kind of model a file holds, as `--model` names it; or a posterior over graphs."""
     if hasattr(found, "edge_matrix"):
         return "posterior"
-    if hasattr(found, "require_network"):
+    if hasattr(found, "require_any"):
         return "network"
     return NOUNS[found.noun]
 
@@ -334,7 +349,6 @@ LOOP = (
     "n_init",
     "max_iter",
     "tol",
-    "accelerate",
     "n_samples",
     "burn_in",
     "thin",
@@ -346,7 +360,8 @@ LOOP = (
 def loop_choices(given: Given) -> dict[str, Any]:
     """How parameters are learned, as all estimators take it."""
     seed = {} if given.seed is None else {"random_state": given.seed}
-    return {**given.chosen(*LOOP), **seed, "progress": sys.stderr.isatty()}
+    ahead = {"accelerate": True} if given.accelerate else {}
+    return {**given.chosen(*LOOP), **ahead, **seed, "progress": sys.stderr.isatty()}
 
 
 AUTO = "auto"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from jensen.cli import describe_model, inputs, outputs
 from jensen.cli.command import Command, Given
 from jensen.cli.describe_states import DescribedStates
+from jensen.cli.learn_markov import learn_markov
 from jensen.cli.learn_options import KNOWN, LEARNED, OPTIONS
 from jensen.cli.learn_refusals import (
     Retry,
@@ -65,6 +66,11 @@ def run(given: Given) -> None:
     if given.model == "network":
         _write(_learn_described(given), given)
         return
+    if given.model == "markov":
+        given.check(**({} if given.graph is None else {"graph": KNOWN}))
+        inputs.refuse_state_numbers(given)
+        _write(learn_markov(given), given)
+        return
     from jensen.support.machine import interruptible
 
     given.check()
@@ -102,7 +108,8 @@ def _check_files(given: Given) -> None:
     from jensen import io
 
     if given.output not in (None, "-"):
-        holds = "BayesianNetwork" if given.model == "network" else f"{given.model} model"
+        known = {"network": "BayesianNetwork", "markov": "MarkovNetwork"}
+        holds = known.get(given.model, f"{given.model} model")
         io.check_path(given.output, holds=holds)
     given.check_files()
 
@@ -312,6 +319,7 @@ COMMAND = Command(
         "jensen learn answers.csv --graph 'kind -> a; kind -> b' --hidden kind=3 --n-init 10",
         "jensen learn faithful.csv --model mixture --states 6 --prior default -o mixture.json",
         "jensen learn tests.csv --model factors --factors 3 -o factors.json",
+        "jensen learn answers.csv --model markov --prior ridge=1 -o answers.json",
         "jensen learn walks.csv --model hmm --states 3 --sequences walk -o hmm.json",
     ),
 )

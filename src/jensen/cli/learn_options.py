@@ -6,10 +6,14 @@ from typing import Any
 
 from jensen.cli import options
 from jensen.cli.command import DATA, OUTPUT, PARAMETERS, SAMPLING, STRUCTURE, Option
+from jensen.cli.inputs import FACTORS
 from jensen.cli.learn_state_options import NETWORK, STATE_OPTIONS
 from jensen.q_graph.method_choices import COMPLETIONS, HAVE, METHODS, WAYS
 from jensen.scores.registry import DEFAULTS, NUMBER_PRIORS, PRIORS
 from jensen.support.text import either
+
+GRAPHS: dict[str, tuple[str, ...]] = {"model": ("network", "markov")}
+"""Belongs to what has a graph."""
 
 LEARNED, KNOWN = "a graph that is learned", "a graph that is given by --graph"
 STRUCTURES = (*METHODS, "tree", "naive", "tan")
@@ -48,15 +52,7 @@ DATA_OPTIONS = (
     options.CONTINUOUS,
     options.COUNTS.but(belongs={"model": ("network", "mixture", "latent-class", "hmm")}),
     options.WEIGHTS,
-    Option(
-        "scan",
-        "The rows are more than memory holds: they are read piece by piece, and their columns are "
-        "kept on disk while the command runs. DATA may then be a folder or a pattern in quotes, "
-        "such as 'rows/*.parquet'.",
-        DATA,
-        kind=bool,
-        belongs=NETWORK,
-    ),
+    options.SCAN.but(belongs=NETWORK),
     options.COMPLETE_ROWS,
     options.DISCRETIZE,
     options.SEQUENCES,
@@ -72,10 +68,11 @@ STRUCTURE_OPTIONS = (
     Option(
         "graph",
         "The graph of a network: 'A -> B <- C; B -> D', '[A][C][B|A:C][D|B]', or a network file "
-        "(default: learned from all columns).",
+        "(default: learned from all columns). Of --model markov 'A - B - C', or a network file, "
+        "whose moral graph is taken (default: all pairs).",
         STRUCTURE,
         metavar="GRAPH",
-        belongs=NETWORK,
+        belongs=GRAPHS,
     ),
     Option(
         "structure",
@@ -210,7 +207,8 @@ PARAMETER_OPTIONS = (
         f"together, {DEFAULTS['mixed']} for vbem, me and gibbs), of which strength=0.01 weakens or "
         "strengthens what is said of numbers (default: by evidence). For other models: default, or "
         "parts with their numbers, as in concentration=0.01,mean_strength=2, with the names that "
-        "they have in Python (default: flat; default for vbem, me and gibbs).",
+        "they have in Python (default: flat; default for vbem, me and gibbs). Of --model markov a "
+        "penalty of its interactions, ridge=1 or l1=10.",
         PARAMETERS,
         metavar="PRIOR",
         suggested=(*PRIORS, *NUMBER_PRIORS, "default"),
@@ -220,10 +218,11 @@ PARAMETER_OPTIONS = (
         "How parameters are learned: em (the most likely ones), vbem (their posterior), viterbi "
         "and me (the same, with the most probable completion of the rows), stochastic-em and gibbs "
         "(with drawn completions); of labels and binary factors also variational-em and mean-field "
-        "(as em and vbem, what is missing independent); default: em without a prior, else vbem.",
+        "(as em and vbem, what is missing independent); default: em without a prior, else vbem. "
+        "Of --model markov ml (the most likely ones, default).",
         PARAMETERS,
         metavar="METHOD",
-        suggested=(*ASCENTS, "stochastic-em", "gibbs", "variational-em", "mean-field"),
+        suggested=(*ASCENTS, "stochastic-em", "gibbs", "variational-em", "mean-field", "ml"),
     ),
     options.SAMPLE_SIZE.but(belongs=NETWORK),
     Option(
@@ -273,6 +272,7 @@ PARAMETER_OPTIONS = (
         PARAMETERS,
         kind=bool,
         default=False,
+        belongs={"model": ("network", "mixture", "latent-class", "trees", "hmm", *FACTORS)},
     ),
     Option(
         "start",
@@ -306,7 +306,7 @@ OUTPUT_OPTIONS = (
         flags=("-o", "--output"),
         metavar="FILE",
     ),
-    options.SVG.but(belongs=NETWORK),
+    options.SVG.but(belongs=GRAPHS),
     options.JSON,
     options.CHECKPOINT,
     options.THREADS,

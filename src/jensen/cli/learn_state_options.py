@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from jensen.cli import options
-from jensen.cli.command import HIDDEN_STATES, Option
+from jensen.cli.command import HIDDEN_STATES, PARAMETERS, Option
 from jensen.cli.inputs import FACTORS
 from jensen.models.emissions.registry import EMISSIONS, USUAL
 from jensen.q_graph.method_choices import HAVE
 from jensen.support.text import either
 
 NETWORK: dict[str, tuple[str, ...]] = {"model": ("network",)}
-"""Belongs to networks alone."""
+"""Belongs to Bayesian networks alone."""
+GRAPHS: dict[str, tuple[str, ...]] = {"model": ("network", "markov")}
+"""Belongs to what has a graph."""
 KINDS = ("categorical", "continuous", "count")
 """Kinds of columns, in the order in which the help names what states make of them."""
 
@@ -19,11 +21,12 @@ STATE_OPTIONS = (
         "model",
         "What is learned: a network, or hidden states (which need --states K): mixture, a Gaussian "
         "mixture of columns of numbers; latent-class, latent classes of columns of any kind; "
-        "trees, a mixture of trees over columns of labels; hmm, a hidden Markov model. Or hidden "
-        "factors of numbers (--factors K): factors, a factor analysis; binary-factors, parts there "
-        "or not; factor-mixture, clusters with factors.",
+        "trees, a mixture of trees over columns of labels; hmm, a hidden Markov model. Or markov, "
+        "a Markov network: potentials of an undirected graph. Or hidden factors of numbers "
+        "(--factors K): factors, a factor analysis; binary-factors, parts there or not; "
+        "factor-mixture, clusters with factors.",
         HIDDEN_STATES,
-        values=("network", "mixture", "latent-class", "trees", "hmm", *FACTORS),
+        values=("network", "markov", "mixture", "latent-class", "trees", "hmm", *FACTORS),
         default="network",
     ),
     options.STATES.but(
@@ -39,7 +42,15 @@ STATE_OPTIONS = (
         HIDDEN_STATES,
         many=True,
         metavar="NAME=N",
-        belongs={**NETWORK, "structure": HAVE["hidden"]},
+        belongs={**GRAPHS, "structure": HAVE["hidden"]},
+    ),
+    Option(
+        "interactions",
+        "What interacts in a Markov network: pairwise, the two ends of every edge; cliques, all "
+        "sets within a clique (default pairwise).",
+        PARAMETERS,
+        values=("pairwise", "cliques"),
+        belongs={"model": ("markov",)},
     ),
     Option(
         "factors",

@@ -61,6 +61,14 @@ DECIMAL = Option(
 READING = (MISSING, SEPARATOR, DECIMAL)
 """Options of every command that reads a table."""
 
+SCAN = Option(
+    "scan",
+    "The rows are more than memory holds: they are read piece by piece, and their columns are "
+    "kept on disk while the command runs. DATA may then be a folder or a pattern in quotes, "
+    "such as 'rows/*.parquet'.",
+    DATA,
+    kind=bool,
+)
 CATEGORICAL = Option(
     "categorical",
     "A column of numbers to read as states; repeatable.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from jensen.cli import inputs, options, outputs
+from jensen.cli import inputs, options, outputs, scanned_rows
 from jensen.cli.command import QUESTION, Command, Given, Option
 from jensen.cli.table_rows import FileRows, SequenceRows, read_network_rows, read_state_rows
 from jensen.exceptions import JensenError
@@ -22,6 +22,8 @@ def run(given: Given) -> None:
     predicted_class, predicted_state): the most probable state, or of a continuous variable its
     mean. Of factors there is a column for each, factor_0, factor_1, ...: its mean, or the
     probability that it is on. Values may be missing anywhere.
+
+    With --scan the rows may be more than memory holds.
     """
     inputs.set_threads(given.threads)
     given.refuse_two_inputs("file", "data")
@@ -34,8 +36,14 @@ def run(given: Given) -> None:
     elif kind == "trees" and given.target is not None:
         _predict_label(given, model, read_state_rows(given, model))
     elif kind in inputs.FACTORS and kind != "factor-mixture":
+        if given.scan:
+            scanned_rows.predict_factors(given, model)
+            return
         _predict_factors(given, model, read_state_rows(given, model))
     else:
+        if given.scan:
+            scanned_rows.predict_state(given, model)
+            return
         given.refuse_together(("--path", given.path), ("--probabilities", given.probabilities))
         _predict_state(given, model, read_state_rows(given, model))
 
@@ -51,6 +59,9 @@ def _predict_variable(given: Given, net: Any) -> None:
         raise JensenError("Missing option '--target'. (try jensen predict --help)")
     network = net.require_any()
     states = network.variables[network.index(target)].states  # refused before any row is read
+    if given.scan:
+        scanned_rows.predict_variable(given, net, target)
+        return
     rows = read_network_rows(given, net, skip=target)
     if not states:
         if given.probabilities:
@@ -84,20 +95,12 @@ def _write_labels(
     import pyarrow as pa
 
     target = given.target
-    best = _best(values, states)
+    best = scanned_rows.best_labels(values, states)
     rows.add(f"predicted_{target}", pa.array(best, pa.string()))
     if given.probabilities:
         for k, state in enumerate(states):
             rows.add(f"P({target}={state})", pa.array(values[:, k], from_pandas=True))
     _write(rows, given, target, _answers(best, values.tolist(), states, given.probabilities))
-
-
-def _best(values: NDArray[np.float64], states: tuple[str, ...]) -> list[str | None]:
-    """The most probable state of every row; None where the row is impossible."""
-    import numpy as np
-
-    lost = np.isnan(values[:, 0])  # the whole row is
-    return [None if gone else states[k] for k, gone in zip(values.argmax(1), lost, strict=True)]
 
 
 # --- the state of a mixture or hidden Markov model ---
@@ -210,6 +213,9 @@ COMMAND = Command(
             belongs={"model": ("hmm",)},
         ),
         options.IMPOSSIBLE.but(belongs=NOT_OF_FACTORS),
+        options.SCAN.but(
+            belongs={"model": ("network", "mixture", "latent-class", *inputs.FACTORS)}
+        ),
         options.SEQUENCES,
         *options.READING,
         options.UNKNOWN.but(belongs=NOT_OF_FACTORS),
@@ -220,6 +226,7 @@ COMMAND = Command(
     ),
     examples=(
         "jensen predict net.json patients.csv --target cancer -o predicted.csv",
+        "jensen predict net.json 'rows/*.parquet' --scan --target cancer -o answers.parquet",
         "jensen predict hmm.json walks.csv --sequences walk --path",
     ),
 )

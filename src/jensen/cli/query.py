@@ -14,7 +14,7 @@ def run(given: Given) -> None:
     best_first = ("--most-probable", given.most_probable)
     given.refuse_together(best_first, ("TARGET", given.targets))
     given.refuse_together(best_first, ("--interval", given.interval is not None))
-    net = inputs.read_net(given.file)
+    net = inputs.as_net(inputs.read_model(given.file), given.file)
     known = inputs.read_evidence(given, net)
     if given.most_probable:
         best = net.most_probable(**known, k=1 if given.k is None else given.k)

@@ -32,6 +32,8 @@ def run(given: Given) -> None:
         _print(_score_states(given, model), given)
         return
     by_tables = model is not None and given.score is None
+    if model is not None and not by_tables:
+        inputs.require_arrows(model, given.subject)
     given.check(model=kind, scored_by=TABLES if by_tables else GRAPH)
     graph = inputs.read_graph(given.subject) if model is None else model.graph
     table = inputs.read_table(given, given.states)

@@ -7,6 +7,7 @@ from typing import Any
 from jensen.cli import describe_posterior, inputs, options, outputs
 from jensen.cli.command import OUTPUT, QUESTION, Command, Given, Option
 from jensen.cli.describe_states import states_summary
+from jensen.exceptions import JensenError
 from jensen.support.text import LIKELY
 
 
@@ -35,6 +36,8 @@ def run(given: Given) -> None:
             outputs.print_json(states_summary(shown))
         else:
             print(shown.summary())
+    elif not inputs.has_arrows(shown):
+        _show_markov(given, shown)
     elif given.svg is not None:
         evidence = inputs.read_evidence(given, shown)
         drawn = shown.to_svg(beliefs=given.beliefs or None, highlight=given.node, **evidence)
@@ -56,6 +59,36 @@ def _show_errors(given: Given, shown: Any) -> None:
         outputs.print_json(found.to_pandas().to_dict("records"))
     else:
         print(found)
+
+
+def _show_markov(given: Given, shown: Any) -> None:
+    """A Markov network: its variables with their neighbours, and all effects."""
+    from jensen import io
+
+    if given.intervals:
+        raise JensenError("--intervals belong to posteriors, and a Markov network has none")
+    if given.svg is not None:
+        evidence = inputs.read_evidence(given, shown)
+        drawn = shown.to_svg(beliefs=given.beliefs, highlight=given.node, **evidence)
+        outputs.write_text(drawn, given.svg)
+    elif given.data is not None:
+        table = inputs.read_as(inputs.read_table(given, []), shown)
+        _print_effects(given, shown.standard_errors(table))
+    elif given.as_json and not given.node:
+        outputs.print_bytes(io.to_bytes(shown))
+    else:
+        if not given.as_json:
+            print(f"{shown.summary()}\n")
+        _print_effects(given, shown.effects())
+
+
+def _print_effects(given: Given, found: Any) -> None:
+    """Effects, or those of some variables."""
+    chosen = found.of(given.node) if given.node else found
+    if given.as_json:
+        outputs.print_json(chosen.plain())
+    else:
+        print(chosen)
 
 
 def _show_network(given: Given, shown: Any) -> None:

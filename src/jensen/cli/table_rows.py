@@ -141,17 +141,11 @@ def read_state_rows(given: Given, model: Any, weights: str | None = None) -> Seq
     """Read the DATA argument for a model with hidden states."""
     from jensen.data import Table
     from jensen.data.encode import encode
-    from jensen.estimators.states_summary import column_names
 
     column = given.sequences if "sequences" in given.table else None
     raws = {raw.name: raw for raw in inputs.read_columns(given)}
     names = _names(model, [name for name in raws if name not in (column, weights)])
-    for name in (*names, column, weights):
-        if name is not None and name not in raws:
-            raise JensenError(
-                f"the table has no column {name!r}: its columns are {some(raws)}, and "
-                f"{_what(model)} knows {some(column_names(model))}"
-            )
+    check_columns(model, raws, (*names, column, weights))
     table = Table.from_columns(encode(raws[name], None, None, given.missing) for name in names)
     table = _as_known(model, table)
     if weights is not None:
@@ -161,7 +155,27 @@ def read_state_rows(given: Given, model: Any, weights: str | None = None) -> Seq
         told_apart = Table.from_columns([encode(raws[column], None, None, given.missing)])
     sequences = find_sequences(told_apart, column)
     written = FileRows(_as_written(raws.values()), table)
-    return SequenceRows(written, sequences, _inputs(model, table))
+    return SequenceRows(written, sequences, rows_for(model, table))
+
+
+def check_columns(model: Any, columns: Iterable[str], wanted: Iterable[str | None]) -> None:
+    """Refuse a table that lacks a column."""
+    from jensen.estimators.states_summary import column_names
+
+    known = list(columns)
+    for name in wanted:
+        if name is not None and name not in known:
+            raise JensenError(
+                f"the table has no column {name!r}: its columns are {some(known)}, and "
+                f"{_what(model)} knows {some(column_names(model))}"
+            )
+
+
+def pick_columns(model: Any, table: Table) -> Table:
+    """The columns of a table that a model of rows reads, as it reads them."""
+    names = _names(model, list(table.names))
+    check_columns(model, table.names, names)
+    return _as_known(model, table.select(names))
 
 
 def _what(model: Any) -> str:
@@ -193,7 +207,7 @@ def _as_known(model: Any, table: Table) -> Table:
     )
 
 
-def _inputs(model: Any, table: Table) -> Any:
+def rows_for(model: Any, table: Table) -> Any:
     """The table as the model takes it: without names, if it has none."""
     if hasattr(model, "feature_names_in_") or getattr(model, "reads_tables", False):
         return table

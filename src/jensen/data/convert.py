@@ -31,13 +31,25 @@ def to_arrow(columns: Iterable[Column]) -> pa.Table:
     return pa.table([_arrow(c) for c in chosen], names=[c.variable.name for c in chosen])
 
 
-def _arrow(column: Column) -> pa.Array:
+def in_arrow(columns: Iterable[Column], *, plain: bool) -> pa.Table:
+    """Some rows of columns, in types that do not depend on which rows these are.
+
+    `plain` labels are texts, as in text files.
+    """
+    chosen = list(columns)
+    if plain:
+        return _with_plain_labels(chosen)
+    return pa.table([_arrow(c, by_states=True) for c in chosen], [c.variable.name for c in chosen])
+
+
+def _arrow(column: Column, *, by_states: bool = False) -> pa.Array:
     kind, absent = column.variable.kind, column.missing()
     if kind == "categorical":
         states = column.variable.states
         codes = np.where(absent, 0, column.data).astype(np.int32)
         # An order that nobody could find again from the labels travels as an ordered dictionary.
-        natural = states == sort_naturally(states[k] for k in np.unique(column.data[~absent]))
+        seen = states if by_states else [states[k] for k in np.unique(column.data[~absent])]
+        natural = states == sort_naturally(seen)
         return pa.DictionaryArray.from_arrays(
             pa.array(codes, mask=absent), pa.array(states, pa.string()), ordered=not natural
         )

@@ -199,8 +199,8 @@ def first_line(error: Any) -> str:
     return text.splitlines()[0] if text else type(error).__name__
 
 
-def write_arrow(table: pa.Table, target: BinaryIO, kind: str) -> None:
-    """Write an Arrow table as CSV, TSV or Parquet to a binary stream."""
+def write_arrow(table: pa.Table, target: BinaryIO, kind: str, *, header: bool = True) -> None:
+    """Write an Arrow table as CSV, TSV or Parquet to a binary stream; of text also later rows."""
     if kind in PARQUET:
         pa.parquet.write_table(table, target, write_page_checksum=True)
         return
@@ -208,9 +208,10 @@ def write_arrow(table: pa.Table, target: BinaryIO, kind: str) -> None:
     # Whoever reads the file may look for a separator in the names.
     marks = SEPARATORS + " " if kind in WITH_SPACES else SEPARATORS
     marks += SELDOM if table.num_columns == 1 else ""
-    names = _fields(pa.array(table.column_names, pa.string()), marks)
-    header = f"{delimiter.join(names.to_pylist())}\n".encode()
-    target.write(b'"%b"\n' % header[:-1] if NAMED.match(header) else header)
+    if header:
+        names = _fields(pa.array(table.column_names, pa.string()), marks)
+        line = f"{delimiter.join(names.to_pylist())}\n".encode()
+        target.write(b'"%b"\n' % line[:-1] if NAMED.match(line) else line)
     signs = SEPARATORS if table.num_columns == 1 else delimiter  # one name may look like a title
     if not any(_needs_quotes(column, signs) for column in table.columns):
         plain = pa.csv.WriteOptions(include_header=False, delimiter=delimiter, quoting_style="none")

@@ -130,6 +130,14 @@ class TableScan(RowsInBlocks):
             raise DataError("rows of a scan are chosen by a mask of all of them")
         return self._map(self.variables, lambda part: part[1].take(rows[part[0] :][: len(part[1])]))
 
+    def where(self, name: str, state: int) -> TableScan:
+        """The rows in which a column has a state, by number."""
+
+        def chosen(part: Part) -> Table:
+            return part[1].take(part[1].column(name).data == state)
+
+        return self._map(self.variables, chosen)
+
     def counted(self) -> TableScan:
         """The rows that have a weight."""
         if not self.is_weighted:

@@ -12,6 +12,7 @@ _HOME = {
     "GaussianMixture": "gaussian_mixture",
     "HiddenMarkovModel": "hidden_markov_model",
     "LatentClass": "latent_class",
+    "MarkovNetwork": "markov_network",
     "MixtureOfFactorAnalyzers": "factor_mixture",
     "MixtureOfTrees": "mixture_of_trees",
 }

@@ -209,7 +209,8 @@ class BinaryFactors(FactorEstimator):
     def bound_gap(self, X: Any) -> Array:
         """How far the bound of mean field lies below log p(row), for each row."""
         self.require_fitted().require_exact()
-        return self.log_likelihood(X) - self.lower_bound(X)
+        found: Array = self.log_likelihood(X) - self.lower_bound(X)
+        return found
 
     def inverse_transform(self, X: Any) -> Array:
         """Rows (n, D) that are expected of these bits, or probabilities of them (n, K)."""

@@ -32,6 +32,7 @@ from jensen.scores.table_checks import (
     warn_of_drawn_constants,
 )
 from jensen.support.arguments import as_generator, check_whole
+from jensen.support.fields import add_at
 from jensen.support.machine import interruptible, ordered_map
 from jensen.support.text import grid, plural, some
 
@@ -340,7 +341,7 @@ class PredictedLabels:
     def confusion(self) -> Array:
         """(K, K): [true, predicted], how many rows."""
         found = np.zeros((len(self.states),) * 2)
-        np.add.at(found, (self.truth, self.predicted), self.weights)
+        add_at(found, (self.truth, self.predicted), self.weights)
         return found
 
     def calibration(self, bins: int = 10) -> list[CalibrationBin]:

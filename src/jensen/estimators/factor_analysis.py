@@ -83,8 +83,8 @@ class FactorAnalysis(FactorEstimator):
         variances and "mean" (D,). Without it the first start is the most likely one of complete
         rows, or principal axes; later ones are random.
     rotate
-        Whether each sweep also tries other coordinates of the factors (rotated, stretched, moved),
-        which are taken if F rises: without them sweeps are many. False: plain coordinate ascent.
+        Whether each sweep also takes the coordinates of the factors (rotated, stretched, moved)
+        in which F is highest: without them sweeps are many. False: plain coordinate ascent.
     n_init, max_iter, tol, accelerate, random_state, progress
         As in `GaussianMixture`.
 

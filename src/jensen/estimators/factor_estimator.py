@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,15 @@ from sklearn.base import (  # type: ignore[import-untyped]
 )
 
 from jensen.data.number_rows import NumberRows
-from jensen.estimators.array_estimator import ArrayEstimator
-from jensen.estimators.arrays import names_of, read_matrix, read_rows, read_weights, weights_of
+from jensen.estimators.arrays import (
+    ArrayEstimator,
+    answer_rows,
+    names_of,
+    read_matrix,
+    read_rows,
+    read_weights,
+    weights_of,
+)
 from jensen.estimators.learning import Problem
 from jensen.estimators.reports import Summary, algorithm_of, learning
 from jensen.exceptions import DataError, JensenError
@@ -78,21 +86,34 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ArrayEs
 
     # --- questions ---
 
-    def transform(self, X: Any) -> Array:
-        """E[factors | row], (n, K); values may be missing anywhere."""
+    def transform(self, X: Any, *, out: str | PathLike[str] | None = None) -> Any:
+        """E[factors | row], (n, K); values may be missing anywhere.
+
+        With `out` they are columns of a CSV, TSV or Parquet file, named as `get_feature_names_out`
+        does and asked block by block, so that a scan of more rows than memory will do; its path is
+        returned.
+        """
+        if out is not None:
+            names = self.get_feature_names_out()
+            return answer_rows(
+                self, X, out, lambda rows: dict(zip(names, self.transform(rows).T, strict=True))
+            )
         fitted = self.require_fitted()
         found: Array = fitted.transform(read_matrix(self, X, reset=False))
         return found
 
-    def log_likelihood(self, X: Any) -> Array:
-        """Log p(row), one for each row, what is missing integrated out."""
+    def log_likelihood(self, X: Any, *, out: str | PathLike[str] | None = None) -> Any:
+        """Log p(row), one for each row, what is missing integrated out; `out` as in `transform`."""
+        if out is not None:
+            return answer_rows(self, X, out, lambda x: {"log_likelihood": self.log_likelihood(x)})
         fitted = self.require_fitted()
         found: Array = fitted.log_likelihood(read_matrix(self, X, reset=False))
         return found
 
     def score_samples(self, X: Any) -> Array:
         """Log p(row), one for each row; scikit-learn's name of `log_likelihood`."""
-        return self.log_likelihood(X)
+        found: Array = self.log_likelihood(X)
+        return found
 
     def score(self, X: Any, y: None = None, *, sample_weight: Any = None) -> float:
         """The mean log-likelihood of a row; the weights of a `Table` count."""
@@ -100,8 +121,16 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ArrayEs
         weight = read_weights(weights_of(X, sample_weight), len(log_like))
         return float(np.average(log_like[weight > 0.0], weights=weight[weight > 0.0]))
 
-    def impute(self, X: Any) -> Array:
-        """Rows (n, D) in which what is missing is what is expected given the rest."""
+    def impute(self, X: Any, *, out: str | PathLike[str] | None = None) -> Any:
+        """Rows (n, D) in which what is missing is what is expected given the rest.
+
+        `out` as in `transform`: a column for each of X.
+        """
+        if out is not None:
+            names = names_of(self, self.require_fitted().point.loadings.shape[-2])
+            return answer_rows(
+                self, X, out, lambda rows: dict(zip(names, self.impute(rows).T, strict=True))
+            )
         fitted = self.require_fitted()
         found: Array = fitted.impute(read_matrix(self, X, reset=False))
         return found

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data.answers import of_states
 from jensen.data.number_rows import NumberRows, summarise
 from jensen.estimators.arrays import (
+    answer_rows,
     check_columns,
     names_of,
     read_matrix,
@@ -84,7 +87,7 @@ class MixtureOfFactorAnalyzers(ComponentQuestions, FactorEstimator):  # type: ig
         and, if wanted, "weights" (S,) and "noise" (D,) or, unless shared, (S, D) variances.
         Without it every start takes the principal axes of rows around centres found by k-means.
     rotate
-        Whether each sweep also tries other coordinates of the factors of each component.
+        Whether each sweep also takes the best coordinates of the factors of each component.
     n_init, max_iter, tol, accelerate, random_state, progress
         As in `GaussianMixture`.
 
@@ -228,8 +231,13 @@ class MixtureOfFactorAnalyzers(ComponentQuestions, FactorEstimator):  # type: ig
         start = None if self.start is None else Start(self._read_start(model, rows.total_weight))
         return Problem(model, data, choices, start)
 
-    def predict_proba(self, X: Any) -> Array:
-        """p(component | row), (n, S); values may be missing anywhere."""
+    def predict_proba(self, X: Any, *, out: str | PathLike[str] | None = None) -> Any:
+        """p(component | row), (n, S); values may be missing anywhere; `out` as in `predict`."""
+        if out is not None:
+            own = range(self.require_fitted().n_components)
+            return answer_rows(
+                self, X, out, lambda rows: of_states(self.noun, self.predict_proba(rows), own)
+            )
         fitted = self.require_fitted()
         found: Array = fitted.predict_proba(read_matrix(self, X, reset=False))
         return found

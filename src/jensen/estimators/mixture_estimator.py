@@ -6,14 +6,17 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from os import PathLike
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.data.answers import of_states
 from jensen.data.model_columns import UnknownLabels, refuse_unknown, warn_of_unknown
 from jensen.data.number_rows import NumberRows
 from jensen.estimators.arrays import (
+    answer_rows,
     check_columns,
     read_matrix,
     read_weights,
@@ -57,11 +60,18 @@ class ComponentQuestions:
     predict_proba: Any
     log_likelihood: Any
 
-    def predict(self, X: Any, **choices: Any) -> NDArray[np.intp]:
+    noun: str
+
+    def predict(self, X: Any, *, out: str | PathLike[str] | None = None, **choices: Any) -> Any:
         """The most probable component of every row; choices as in `predict_proba`.
 
-        With ``impossible="nan"`` an impossible row has the component -1.
+        With ``impossible="nan"`` an impossible row has the component -1. With `out` they are a
+        column of a CSV, TSV or Parquet file, asked block by block, so that a scan of more rows than
+        memory will do; its path is returned.
         """
+        if out is not None:
+            name = f"predicted_{self.noun}"
+            return answer_rows(self, X, out, lambda rows: {name: self.predict(rows, **choices)})
         return best_states(self.predict_proba(X, **choices))
 
     def fit_predict(self, X: Any, y: None = None, **choices: Any) -> NDArray[np.intp]:
@@ -121,7 +131,8 @@ class MixtureQuestions(ComponentQuestions, StatesEstimator):
         *,
         impossible: Literal["raise", "nan"] = "raise",
         unknown: Literal["raise", "missing"] = "raise",
-    ) -> Array:
+        out: str | PathLike[str] | None = None,
+    ) -> Any:
         """p(component | row), (n, K).
 
         Parameters
@@ -132,7 +143,20 @@ class MixtureQuestions(ComponentQuestions, StatesEstimator):
             What to do with rows of probability 0: "raise", or "nan".
         unknown
             What to do with labels that were not there in `fit`: "raise", or take as "missing".
+        out
+            A file for them, as in `predict`: a column P(component=k) for each.
         """
+        if out is not None:
+            return answer_rows(
+                self,
+                X,
+                out,
+                lambda rows: of_states(
+                    self.noun,
+                    self.predict_proba(rows, impossible=impossible, unknown=unknown),
+                    range(self.require_fitted().model.n_states),
+                ),
+            )
         fitted = self.require_fitted()
         values, strange = self._read(X)
         refuse_unknown(strange, unknown)
@@ -142,10 +166,16 @@ class MixtureQuestions(ComponentQuestions, StatesEstimator):
 
     def score_samples(self, X: Any) -> Array:
         """Log p(row), one for each row; scikit-learn's name of `log_likelihood`."""
-        return self.log_likelihood(X)
+        found: Array = self.log_likelihood(X)
+        return found
 
-    def log_likelihood(self, X: Any) -> Array:
-        """Log p(row), one for each row; -inf if it is impossible, or has an unknown label."""
+    def log_likelihood(self, X: Any, *, out: str | PathLike[str] | None = None) -> Any:
+        """Log p(row), one for each row; -inf if it is impossible, or has an unknown label.
+
+        With `out` they are the column log_likelihood of a file, as in `predict`.
+        """
+        if out is not None:
+            return answer_rows(self, X, out, lambda x: {"log_likelihood": self.log_likelihood(x)})
         fitted = self.require_fitted()
         values, strange = self._read(X)
         log_like = fitted.log_likelihood(values)

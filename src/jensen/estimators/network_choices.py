@@ -19,6 +19,7 @@ from jensen.estimators.learning import LoopChoices
 from jensen.exceptions import DataError, JensenError
 from jensen.free_energy import ALGORITHMS, COMMON
 from jensen.graphs import DAG
+from jensen.graphs.base import Graph
 from jensen.models.discrete_network import (
     COORDINATES,
     LEARNED,
@@ -154,7 +155,7 @@ class NetworkSettings(LoopChoices):
 
 
 def learned_variables(
-    graph: DAG, table: RowSource, hidden: Mapping[str, int | Sequence[object]]
+    graph: Graph, table: RowSource, hidden: Mapping[str, int | Sequence[object]]
 ) -> tuple[Variable, ...]:
     """The variable of every node: of its column, or as declared hidden."""
     refuse_counts(table, [x for x in graph.nodes if x in table and x not in hidden])
@@ -162,7 +163,7 @@ def learned_variables(
 
 
 def hidden_or_seen(
-    graph: DAG,
+    graph: Graph,
     table: RowSource,
     hidden: Mapping[str, int | Sequence[object]],
     read: Callable[[str, RowSource], Variable],

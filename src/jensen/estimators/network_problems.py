@@ -23,6 +23,7 @@ from jensen.estimators.network_choices import (
 from jensen.exceptions import DataError, JensenError, warn_of_single_sites
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.graphs import DAG
+from jensen.graphs.base import Graph
 from jensen.graphs.indexed_graph import wire
 from jensen.inference import Network
 from jensen.inference.gaussian_network import GaussianNetwork
@@ -65,7 +66,7 @@ def table_problem(
     """The tables of a graph, from rows with values missing anywhere."""
     choices.check()
     variables = learned_variables(graph, table, choices.hidden)
-    rows, targets = _rows_that_count(graph, table, variables, targets)
+    rows, targets = rows_that_count(graph, table, variables, targets)
     if choices.algorithm.q_hidden.is_random:
         _check_draws(rows, choices)
     wiring = wire(graph.parent_indices, [v.n_states for v in variables])
@@ -128,8 +129,8 @@ def _blocks(
     return found
 
 
-def _rows_that_count(
-    graph: DAG, table: RowSource, variables: tuple[Variable, ...], targets: InterventionTargets
+def rows_that_count(
+    graph: Graph, table: RowSource, variables: tuple[Variable, ...], targets: InterventionTargets
 ) -> tuple[RowSource, InterventionTargets]:
     """The columns with values, and the rows with a weight."""
     if table.total_weight == 0:

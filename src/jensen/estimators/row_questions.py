@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import singledispatch
+from os import PathLike
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data import Table, as_table
+from jensen.data.answers import of_states, write_answers
 from jensen.data.fill_missing import Filled, put_back
 from jensen.data.model_columns import MissingColumns
 from jensen.exceptions import DataError, JensenError
@@ -41,6 +43,7 @@ class RowQuestions:
         impossible: Literal["raise", "nan"] = "raise",
         unknown: Literal["raise", "missing"] = "raise",
         missing_columns: MissingColumns = "warn",
+        out: str | PathLike[str] | None = None,
     ) -> Any:
         """P(target | the rest of the row), (N, K) in the order of `states[target]`.
 
@@ -58,6 +61,10 @@ class RowQuestions:
         missing_columns
             Variables without a column are missing in every row. "warn" names them, as they may be
             misspelt; "ignore" does not. Hidden variables have no column anyway.
+        out
+            A CSV, TSV or Parquet file for the answers, which are then asked block by block, so that
+            a scan of more rows than memory (`jn.scan_table`) will do; its path is returned. Here a
+            column P(target=state) for each state.
 
         Examples
         --------
@@ -69,14 +76,41 @@ class RowQuestions:
                [0.292, 0.708]])
         """
         choices = self._row_choices(impossible, unknown, missing_columns)
-        return self.require_any().predict_proba(as_table(table), target, choices)
+        network = self.require_any()
+        if out is None:
+            return network.predict_proba(as_table(table), target, choices)
 
-    def predict(self, table: Any, target: str, **choices: Any) -> NDArray[Any]:
+        def ask(rows: Table) -> dict[str, Any]:
+            found = network.predict_proba(rows, target, choices)
+            each = found if target is None else {target: found}
+            states = {name: network.variables[network.index(name)].states for name in each}
+            return {
+                column: values
+                for name, one in each.items()
+                for column, values in of_states(name, one, states[name]).items()
+            }
+
+        return write_answers(table, out, ask)
+
+    def predict(
+        self,
+        table: Any,
+        target: str,
+        *,
+        out: str | PathLike[str] | None = None,
+        **choices: Any,
+    ) -> Any:
         """The most probable state of the target in every row; choices as in `predict_proba`.
 
         With ``impossible="nan"`` an impossible row has the label "". Of a continuous target the
-        mean given the rest of the row.
+        mean given the rest of the row. With `out` they are the column predicted_TARGET of a file.
         """
+        if out is not None:
+
+            def ask(rows: Table) -> dict[str, Any]:
+                return {f"predicted_{target}": self.predict(rows, target, **choices)}
+
+            return write_answers(table, out, ask)
         rows = as_table(table)
         return self.require_any().predict(rows, target, hidden=self._hidden(), **choices)
 
@@ -90,6 +124,7 @@ class RowQuestions:
         impossible: Literal["raise", "nan"] = "raise",
         unknown: Literal["raise", "missing"] = "raise",
         missing_columns: MissingColumns = "warn",
+        out: str | PathLike[str] | None = None,
     ) -> Any:
         """The table with missing values filled in, as the kind of dataframe that came in.
 
@@ -116,6 +151,9 @@ class RowQuestions:
             What to do with labels that the network does not know: "raise", or fill ("missing").
         missing_columns
             As in `predict_proba`; columns that are not there are not added.
+        out
+            A file for the filled table, written block by block, as in `predict_proba`. Draws then
+            differ from those without it, but not with the source of the rows.
 
         Examples
         --------
@@ -127,9 +165,23 @@ class RowQuestions:
         >>> len(net.impute(rows, "draw", n=10, random_state=0))
         10
         """
-        data = as_table(table)
         choices: dict[str, Any] = {"impossible": impossible, "unknown": unknown}
         choices["missing_columns"] = missing_columns
+        if out is not None:
+            if n is not None:
+                raise JensenError(
+                    "n completed tables do not go into one file: leave out n, and ask for one at a "
+                    "time, each with a random_state of its own"
+                )
+            rng = as_generator(random_state)
+
+            def ask(rows: Table) -> Table:
+                cells = self.filled_cells(rows, method, random_state=rng, **choices)
+                filled: Table = put_back(rows, rows, cells)
+                return filled
+
+            return write_answers(table, out, ask)
+        data = as_table(table)
         if n is None:
             cells = self.filled_cells(data, method, random_state=random_state, **choices)
             return put_back(table, data, cells)
@@ -174,8 +226,12 @@ class RowQuestions:
         return self.require_any().fill(data, method, as_generator(random_state), choices)
 
     def log_likelihood(
-        self, table: Any, *, missing_columns: MissingColumns = "warn"
-    ) -> NDArray[np.float64]:
+        self,
+        table: Any,
+        *,
+        missing_columns: MissingColumns = "warn",
+        out: str | PathLike[str] | None = None,
+    ) -> Any:
         """Log p(row), what is missing summed out, (N,); -inf if impossible or of an unknown state.
 
         Of unknown states a `DataWarning` tells the first.
@@ -187,6 +243,8 @@ class RowQuestions:
         missing_columns
             As in `predict_proba`. A variable without a column is summed out of every row, so
             numbers of tables with different columns do not compare.
+        out
+            A file for the column log_likelihood, written block by block, as in `predict_proba`.
 
         Examples
         --------
@@ -197,7 +255,14 @@ class RowQuestions:
         array([-0.781, -0.435])
         """
         choices = self._row_choices(missing_columns=missing_columns)
-        return self.require_any().log_likelihood(as_table(table), choices)
+        network = self.require_any()
+        if out is None:
+            return network.log_likelihood(as_table(table), choices)
+
+        def ask(rows: Table) -> dict[str, Any]:
+            return {"log_likelihood": network.log_likelihood(rows, choices)}
+
+        return write_answers(table, out, ask)
 
     def score(
         self, table: Any, y: None = None, *, missing_columns: MissingColumns = "warn"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from jensen.data.blocks import ENTRIES
 from jensen.data.number_rows import NumberRows
-from jensen.estimators.array_estimator import ArrayEstimator
+from jensen.estimators.arrays import ArrayEstimator
 from jensen.estimators.reports import Summary
 from jensen.exceptions import DataError, ImpossibleError, JensenError
 from jensen.free_energy import Algorithm

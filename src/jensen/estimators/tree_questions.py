@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -30,7 +31,7 @@ class TreeQuestions(TableMixture):
 
     # --- columns given others ---
 
-    def predict(self, X: Any, *, target: str | None = None, **choices: Any) -> NDArray[Any]:
+    def predict(self, X: Any, *, target: str | None = None, **choices: Any) -> Any:
         """The most probable component of every row; or, with a target, its label.
 
         Parameters
@@ -56,7 +57,8 @@ class TreeQuestions(TableMixture):
         target: str | None = None,
         impossible: Literal["raise", "nan"] = "raise",
         unknown: Literal["raise", "missing"] = "raise",
-    ) -> Array:
+        out: str | PathLike[str] | None = None,
+    ) -> Any:
         """p(component | row), (n, K); or, with a target, p(label | the other columns).
 
         Parameters
@@ -67,9 +69,13 @@ class TreeQuestions(TableMixture):
             What to do with rows of probability 0: "raise", or "nan".
         unknown
             What to do with labels that were not there in `fit`: "raise", or take as "missing".
+        out
+            A file for them, as of other mixtures; not with a target.
         """
         if target is None:
-            return super().predict_proba(X, impossible=impossible, unknown=unknown)
+            return super().predict_proba(X, impossible=impossible, unknown=unknown, out=out)
+        if out is not None:
+            raise JensenError("out= belongs to components: leave it out, or leave out target=")
         self.require_fitted()
         variable = self._variable(target)
         values, strange = self._read(X, target)

@@ -25,7 +25,7 @@ from jensen.models.hidden_markov import HiddenMarkov
 from jensen.models.mixed_network import MixedRegressionNetwork
 from jensen.models.state_model import StateModel, flatten
 from jensen.support.arguments import Streams
-from jensen.support.fields import add, leaves, rebuild
+from jensen.support.fields import add, add_at, leaves, rebuild
 from jensen.support.text import one_of
 
 Array = NDArray[np.float64]
@@ -223,11 +223,11 @@ class ChainParticles(_StateParticles):
             own = np.zeros((n, K, path.shape[1]))
             own[chains, path, np.arange(path.shape[1])] = 1.0
             nodes.append(own)
-            np.add.at(first, (chains, path[:, unit.ptr[:-1]]), 1.0)
+            add_at(first, (chains, path[:, unit.ptr[:-1]]), 1.0)
             inside = np.setdiff1d(np.arange(path.shape[1]), unit.ptr[:-1])
-            np.add.at(moves, (chains, path[:, inside - 1], path[:, inside]), 1.0)
+            add_at(moves, (chains, path[:, inside - 1], path[:, inside]), 1.0)
             if self.model.has_end:
-                np.add.at(moves, (chains, path[:, unit.ptr[1:] - 1], np.array(K)), 1.0)
+                add_at(moves, (chains, path[:, unit.ptr[1:] - 1], np.array(K)), 1.0)
         eta = self._draw((first, moves), take(t, chosen), look, nodes, beta)
         return Moved(sample(self.model, eta, rng), eta)
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import random_table
 
-from jensen.data import Table
+from jensen.data import RowSource, Table
 from jensen.exceptions import DataError
 from jensen.independence.testing import (
     Around,
@@ -40,7 +40,7 @@ NO_FREEDOM = "no degrees of freedom: one of the two is constant wherever they ar
 """The note of a test without degrees of freedom; its p-value is 1."""
 
 MOST_AT_ONCE = 1 << 22
-"""The most cells of drawn tables that are in memory at a time."""
+"""The most cells of drawn tables, or of those counted in one pass, that are in memory at a time."""
 
 
 class OccupiedCells(NamedTuple):
@@ -153,9 +153,11 @@ class CategoricalTests:
         The seed of the permutations; every test has its own stream, in whatever order they run.
     """
 
+    table: Any
+
     def __init__(
         self,
-        table: Table,
+        table: RowSource,
         statistic: Statistic = "g2",
         permutations: int = 0,
         seed: int = 0,
@@ -164,8 +166,8 @@ class CategoricalTests:
         self.names = tuple(sorted(table.names))
         self.statistic = statistic
         self.permutations, self.seed = permutations, seed
-        self._workspaces: list[Array] = []
-        if permutations and table.weights is not None and np.any(table.weights % 1.0):
+        self.workspaces: list[Array] = []
+        if permutations and table.sum(lambda block: np.sum(block.weights % 1.0)):
             raise DataError(
                 f"{keyword('permutations')} shuffles rows, and these weights are no whole numbers "
                 f"of rows: leave {keyword('permutations')} out"
@@ -195,7 +197,7 @@ class CategoricalTests:
         found: list[Any] = [None] * len(pairs)
 
         def search(k: int) -> None:
-            found[k::n] = self._search(pairs[k::n], around, size, log_alpha, self._workspaces[k])
+            found[k::n] = self._search(pairs[k::n], around, size, log_alpha, self.workspaces[k])
 
         run_all(search, range(n))
         for i, verdict in enumerate(found):
@@ -233,7 +235,7 @@ class CategoricalTests:
         def measure(k: int) -> None:
             a, b = cuts[k], cuts[k + 1]
             measure_tests(
-                self._columns, ends[a:b], ptr[a : b + 1], member, self._kind, self._workspaces[k],
+                self._columns, ends[a:b], ptr[a : b + 1], member, self._kind, self.workspaces[k],
                 out[a:b],
             )  # fmt: skip
 
@@ -271,13 +273,19 @@ class CategoricalTests:
             return statistic / (2.0 * n) if n else 0.0
         return statistic
 
+    def _rows(self, question: Question) -> Table:
+        """Rows with the columns of a test."""
+        rows: Table = self.table
+        return rows
+
     def _cells(self, a: int, b: int, given: Given) -> OccupiedCells:
-        columns = [self.table.column(self.names[v]) for v in sorted((a, b))]
-        others = [self.table.column(self.names[v]) for v in sorted(given)]
+        table = self._rows((a, b, given))
+        columns = [table.column(self.names[v]) for v in sorted((a, b))]
+        others = [table.column(self.names[v]) for v in sorted(given)]
         missing = [column.missing() for column in (*columns, *others)]
         rows = ~np.any(missing, axis=0)
         x, y, *rest = (column.data[rows].astype(np.int64) for column in (*columns, *others))
-        weights = None if self.table.weights is None else self.table.weights[rows]
+        weights = None if table.weights is None else table.weights[rows]
         return cells_of(x, y, rest, weights)
 
     @property
@@ -311,7 +319,7 @@ class CategoricalTests:
         """The number of parts that work is cut into; allocates a workspace for each."""
         _ = self._columns
         n = n_parts() if n_items > FEW else 1
-        self._workspaces += [np.empty(MOST_CELLS) for _ in range(n - len(self._workspaces))]
+        self.workspaces += [np.empty(MOST_CELLS) for _ in range(n - len(self.workspaces))]
         return n
 
 

@@ -8,9 +8,9 @@ from typing import Any, ClassVar, Literal, NoReturn, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Block, RowSource, as_rows, as_table
+from jensen.data import Block, RowSource, as_rows
 from jensen.exceptions import DataError, JensenError
-from jensen.independence.categorical import CategoricalTests
+from jensen.independence.counted import state_tests
 from jensen.independence.gaussian import TOO_FEW, GaussianTests
 from jensen.independence.mixed import MixedTests
 from jensen.independence.testing import Tests
@@ -283,5 +283,5 @@ def make_tests(
         seed = (
             int(as_generator(random_state).integers(np.iinfo(np.int64).max)) if permutations else 0
         )
-        return CategoricalTests(as_table(table), name, permutations, seed), name
-    return (GaussianTests(table) if name == "fisher-z" else MixedTests(as_table(table))), name
+        return state_tests(table, name, permutations, seed), name
+    return (GaussianTests(table) if name == "fisher-z" else MixedTests(table)), name

@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Table
-from jensen.independence.categorical import CategoricalTests, log_tail
+from jensen.data import RowSource
+from jensen.independence.categorical import log_tail
+from jensen.independence.counted import state_tests
 from jensen.independence.testing import (
     Around,
     Array,
@@ -72,17 +73,20 @@ class Gain(NamedTuple):
 
 
 class MixedTests:
-    """Tests of the columns of one table, categorical and continuous."""
+    """Tests of the columns of one table, categorical and continuous.
 
-    def __init__(self, table: Table) -> None:
-        counted = table if table.weights is None else table.take(table.weights > 0.0)
+    Of rows that are not in memory, a test with a number holds the columns that it is about.
+    """
+
+    def __init__(self, table: RowSource) -> None:
+        counted = table.counted()
         self.names = tuple(sorted(counted.names))
         self.table = counted
         self.is_number = [counted.variable(name).kind != "categorical" for name in self.names]
         states = [
             name for name, number in zip(self.names, self.is_number, strict=True) if not number
         ]
-        self._states = CategoricalTests(counted.select(states))
+        self._states = state_tests(counted.select(states))
 
     def measure(self, a: int, b: int, given: Given) -> Measured:
         """The full result of one test."""
@@ -118,10 +122,11 @@ class MixedTests:
     def _strata(self, response: int, other: int, given: Given) -> Iterator[Stratum]:
         """The complete rows, split by the configurations of the categorical conditions."""
         members = (response, other, *sorted(given))
-        columns = [self.table.column(self.names[v]) for v in members]
+        table = self.table.gather([self.names[v] for v in members])
+        columns = [table.column(self.names[v]) for v in members]
         complete = ~np.any([column.missing() for column in columns], axis=0)
         data = [column.data[complete].astype(np.float64) for column in columns]
-        weights = self.table.weights
+        weights = table.weights
         counts = np.ones(complete.sum()) if weights is None else weights[complete]
         stratum = np.zeros(len(counts), np.int64)
         numbers = []

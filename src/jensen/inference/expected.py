@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, overload
+from typing import NamedTuple, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +29,8 @@ from jensen.inference.gaussian_joint import ExpectedMoments, ExpectedStatistics
 from jensen.inference.gaussian_network import GaussianNetwork
 from jensen.inference.impossible import explain_row
 from jensen.inference.network import Network
-from jensen.inference.rows import log_likelihood, relevant_variables
+from jensen.inference.rows import log_likelihood
+from jensen.inference.table_network import RelevantTables, TableNetwork
 from jensen.q_hidden.trees import run
 from jensen.q_hidden.trees.plans import InternedLists, Plans, find_families
 from jensen.q_hidden.trees.problems import BLOCK_ROWS, HiddenRows, code_rows, cut
@@ -66,10 +67,10 @@ def expected(
 
 
 def expected_counts(
-    network: Network, table: RowSource, families: Sequence[Sequence[str]]
+    network: TableNetwork, table: RowSource, families: Sequence[Sequence[str]]
 ) -> list[Array]:
     """Σ over rows of p(family | observed cells of the row): an axis per member."""
-    return ExpectedCounts(network, table).tables(families)
+    return ExpectedCounts(cast("Network", network), table).tables(families)
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +162,7 @@ second, some times what it takes to split the rows and to compile their trees on
 class IncompleteRows(NamedTuple):
     """A network, its log tables, and rows with missing cells."""
 
-    network: Network
+    network: TableNetwork
     table: RowSource
     log_tables: Array  # (P,)
     is_normalised: bool  # whether tables sum to one, so that irrelevant variables can be left out
@@ -248,16 +249,18 @@ def _form(rows: IncompleteRows, scopes: Sequence[Scope]) -> _Batch | None:
     """The batch of rows in which a member of some family is missing; None if there are none."""
     network, names, w = rows.network, rows.network.graph.nodes, rows.network.wiring
     asked = sorted({v for scope in scopes for v in scope})
-    own = list(range(len(names)))
+    part = RelevantTables(list(range(len(names))), list(range(w.n_families)))
     if rows.is_normalised:
-        own = relevant_variables(network, {name for name in names if name in rows.table}, asked)
-    families = [tuple(w.members(v).tolist()) for v in own]
+        known = {v for v, name in enumerate(names) if name in rows.table}
+        part = network.relevant(known.union(asked))
+    own = part.tables
+    families = [tuple(w.members(f).tolist()) for f in own]
     wiring = wire_families([*families, *scopes], w.cards.tolist())
-    parts = [rows.log_tables[w.fam_at[v] : w.fam_at[v + 1]] for v in own]
+    parts = [rows.log_tables[w.fam_at[f] : w.fam_at[f + 1]] for f in own]
     log_tables = np.zeros(wiring.fam_at[-1])
     log_tables[: wiring.fam_at[len(own)]] = np.concatenate([np.empty(0), *parts])
     irrelevant = np.ones(len(names), bool)
-    irrelevant[own] = False
+    irrelevant[part.variables] = False
 
     def read(block: Block) -> tuple[NDArray[np.int32], Array]:
         codes, weights = code_rows(block, names), block.weights

@@ -14,7 +14,7 @@ from jensen.exceptions import JensenError
 from jensen.support.text import some
 
 if TYPE_CHECKING:
-    from jensen.inference.network import Network
+    from jensen.inference.table_network import TableNetwork
 
 _LIKELIHOODS = (list, tuple, np.ndarray, Mapping)
 """Types of a likelihood finding; Mapping is last, because its check is the slowest."""
@@ -27,7 +27,7 @@ class Findings(NamedTuple):
     soft: dict[int, NDArray[np.float64]]  # variable → likelihood of each state
     do: dict[int, int]  # variable → the state it was set to
 
-    def text(self, network: Network) -> str:
+    def text(self, network: TableNetwork) -> str:
         """For headings and errors: "XRay=abnormal, do(Smoker=yes)"."""
         if not any(self):
             return ""
@@ -37,13 +37,13 @@ class Findings(NamedTuple):
         return ", ".join(parts)
 
 
-def _state_text(network: Network, v: int, state: int) -> str:
+def _state_text(network: TableNetwork, v: int, state: int) -> str:
     variable = network.variables[v]
     return f"{variable.name}={variable.states[state]}"
 
 
 def read_findings(
-    network: Network,
+    network: TableNetwork,
     given: Mapping[str, Any] | None,
     do: Mapping[str, Any] | None = None,
     targets: Sequence[int] = (),
@@ -72,7 +72,7 @@ def read_findings(
     return Findings(hard, soft, done)
 
 
-def known_states(network: Network, table: Table) -> list[dict[str, str]]:
+def known_states(network: TableNetwork, table: Table) -> list[dict[str, str]]:
     """The observed states of every row of a table: variable → state."""
     rows: list[dict[str, str]] = [{} for _ in range(table.n_rows)]
     for variable in network.variables:
@@ -94,7 +94,7 @@ def _pairs(what: str, findings: Mapping[str, Any] | None) -> list[tuple[str, Any
 
 
 def _check_apart(
-    network: Network, given: Mapping[int, Any], do: Mapping[int, int], targets: Sequence[int]
+    network: TableNetwork, given: Mapping[int, Any], do: Mapping[int, int], targets: Sequence[int]
 ) -> None:
     for v in do:
         if v in given:

@@ -13,13 +13,13 @@ from jensen.inference.questions import find_question, form_of
 from jensen.support.text import plural
 
 if TYPE_CHECKING:
-    from jensen.inference.network import Network
+    from jensen.inference.table_network import TableNetwork
 
 MOST_TRIALS = 400
 """Number of smaller sets of findings that are tried."""
 
 
-def explain(network: Network, findings: Findings) -> ImpossibleError:
+def explain(network: TableNetwork, findings: Findings) -> ImpossibleError:
     """The error that names a set of contradictory findings, none of which can be left out."""
     smallest = contradiction(network, findings)
     text = smallest.text(network)
@@ -33,7 +33,7 @@ def explain(network: Network, findings: Findings) -> ImpossibleError:
     )
 
 
-def contradiction(network: Network, findings: Findings) -> Findings:
+def contradiction(network: TableNetwork, findings: Findings) -> Findings:
     """The findings without all that are not needed for the contradiction."""
     kept = findings
     pieces = [list(findings.hard) + list(findings.soft)]
@@ -50,10 +50,10 @@ def contradiction(network: Network, findings: Findings) -> Findings:
     return kept
 
 
-def is_impossible(network: Network, findings: Findings) -> bool:
+def is_impossible(network: TableNetwork, findings: Findings) -> bool:
     """Whether findings have probability 0, after Gibbs under every sample."""
     question = find_question(network, form_of(findings))
-    tables = [network.probabilities] if network.samples is None else network.samples
+    tables = [network.kernel_tables[0]] if network.samples is None else network.samples
     for values in tables:
         with np.errstate(divide="ignore"):
             answer = question.ask(findings, np.array(values), np.log(values))
@@ -73,7 +73,7 @@ def _n_findings(findings: Findings) -> int:
     return len(findings.hard) + len(findings.soft) + len(findings.do)
 
 
-def row_findings(network: Network, table: Table, row: int) -> Findings:
+def row_findings(network: TableNetwork, table: Table, row: int) -> Findings:
     """The observed cells of a row as findings."""
     hard = {}
     for v, variable in enumerate(network.variables):
@@ -84,7 +84,7 @@ def row_findings(network: Network, table: Table, row: int) -> Findings:
     return Findings(hard, {}, {})
 
 
-def explain_row(network: Network, table: RowSource, where: str) -> ImpossibleError:
+def explain_row(network: TableNetwork, table: RowSource, where: str) -> ImpossibleError:
     """The error that names the first impossible row, and its contradictory cells."""
     from jensen.inference.rows import log_likelihood
 

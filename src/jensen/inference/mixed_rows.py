@@ -51,6 +51,7 @@ from jensen.inference.number_mixture import MixtureDistributions, NumberAnswer
 from jensen.q_hidden.mixed.cells import MixedRows, by_pattern
 from jensen.q_hidden.mixed.shapes import Asked
 from jensen.q_hidden.trees.problems import code_rows
+from jensen.support.fields import add_at
 
 if TYPE_CHECKING:
     from jensen.inference.mixed_network import MixedNetwork
@@ -367,6 +368,6 @@ def _add_at(counts: Array, at: tuple[Any, ...], values: Array) -> None:
     known = [k for k, own in enumerate(at) if not isinstance(own, slice)]
     whole = [k for k in range(counts.ndim) if k not in known]
     view = counts.transpose(*known, *whole)
-    np.add.at(view, tuple(at[k] for k in known), values) if known else np.add(
+    add_at(view, tuple(at[k] for k in known), values) if known else np.add(
         view, values.sum(0), out=view
     )

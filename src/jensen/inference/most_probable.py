@@ -21,7 +21,7 @@ from jensen.support.machine import check_many
 from jensen.support.text import grid, offer, one_of
 
 if TYPE_CHECKING:
-    from jensen.inference.network import Network
+    from jensen.inference.table_network import TableNetwork
 
 Masks = dict[int, NDArray[np.float64]]
 """Variable → likelihood of its states."""
@@ -98,7 +98,7 @@ def _shown(state: str | float) -> str:
 
 
 def most_probable(
-    network: Network,
+    network: TableNetwork,
     given: Mapping[str, Any] | None,
     do: Mapping[str, Any] | None,
     k: int,
@@ -121,14 +121,14 @@ def most_probable(
     best = list(AssignmentSearch(masks, solver.solve, allow_bans=k > 1).best(k))
     if not best:
         raise explain(network, findings)
-    log_evidence = 0.0
+    log_evidence = log_whole = network.log_normalizer
     if findings.hard or findings.soft:
         question = find_question(network, form_of(findings))
         log_evidence = question.ask(findings, *network.kernel_tables).log_evidence
     return [
         Assignment(
             {network.variables[v].name: network.variables[v].states[s] for v, s in states.items()},
-            value,
+            value - log_whole,
             min(value - log_evidence, 0.0),  # rounding may leave 1e-16
         )
         for states, value in best
@@ -190,7 +190,9 @@ class AssignmentSearch:
 class _TableSolver:
     """The best states of a network of tables under masks."""
 
-    def __init__(self, network: Network, findings: Findings, masks: Masks, *, bans: bool) -> None:
+    def __init__(
+        self, network: TableNetwork, findings: Findings, masks: Masks, *, bans: bool
+    ) -> None:
         self.network, self.findings, self.bans = network, findings, bans
         form = form_of(findings, everything=True)
         if bans:

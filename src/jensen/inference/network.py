@@ -11,21 +11,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Table, as_table
+from jensen.data import Table
 from jensen.data.fill_missing import Filled
-from jensen.data.model_columns import warn_of_misspelt
 from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
 from jensen.families.dirichlet import SegmentedDirichlet
 from jensen.graphs import DAG
-from jensen.graphs.indexed_graph import wire
+from jensen.graphs.indexed_graph import reach, wire
 from jensen.inference import network_queries, network_rows
 from jensen.inference.cpt import CPT, TablePosterior
 from jensen.inference.distribution import Distribution, Distributions
-from jensen.inference.findings import known_states, read_findings
+from jensen.inference.findings import read_findings
 from jensen.inference.fitted import DEFAULTS, FittedNetwork, Given, Method, Names, RowChoices
 from jensen.inference.marginals import Marginals
 from jensen.inference.most_probable import Assignment, most_probable
+from jensen.inference.table_network import RelevantTables
 from jensen.support.text import grid, plural, some
 from jensen.support.tree_records import Wiring
 
@@ -82,6 +82,20 @@ class Network(FittedNetwork):
         """`probabilities` and their logs as writable arrays, which kernels need."""
         with np.errstate(divide="ignore"):
             return np.array(self.probabilities), np.log(self.probabilities)
+
+    @property
+    def log_normalizer(self) -> float:
+        """Every row of a table sums to one, and so does their product."""
+        return 0.0
+
+    def relevant(self, wanted: Collection[int], set_ones: Collection[int] = ()) -> RelevantTables:
+        """Variables with a descendant that is wanted, and their tables; those of others sum to 1.
+
+        The arrows into variables that are set from outside are cut, and their tables left out.
+        """
+        parents = [() if v in set_ones else up for v, up in enumerate(self.graph.parent_indices)]
+        variables = sorted(reach(parents, wanted))
+        return RelevantTables(variables, [v for v in variables if v not in set_ones])
 
     @cached_property
     def questions(self) -> dict[Any, Any]:
@@ -175,20 +189,7 @@ class Network(FittedNetwork):
             return network_queries.query(self, targets, given, do, interval, rng)
         if interval is not None:
             raise JensenError("intervals are for one question: give a dict, not many rows")
-        if isinstance(given, list | tuple):
-            if not all(isinstance(row, Mapping) for row in given):
-                raise JensenError("a list of evidence holds a dict for every row")
-            return network_queries.query_many(self, targets, given, do)
-        evidence = as_table(given)
-        warn_of_misspelt(self.graph.nodes, evidence.names)
-        choices = RowChoices(missing_columns="ignore", hidden=hidden)
-        if isinstance(targets, str) and not do:
-            values = network_rows.posteriors(self, evidence, targets, choices)
-            return Distributions((self._variable(targets),), values)
-        names = [targets] if isinstance(targets, str) else targets
-        reader = network_rows.RowReader(self, hidden)
-        table = reader.read(evidence, "raise", "ignore", skip=names)
-        return network_queries.query_many(self, targets, known_states(self, table), do)
+        return network_rows.query_rows(self, targets, given, do, hidden)
 
     def marginals(self, given: Given, do: Given) -> Marginals:
         """P(X | do, given) of every variable that is not known."""
@@ -227,10 +228,7 @@ class Network(FittedNetwork):
     ) -> NDArray[Any]:
         """The most probable state of every row; "" where it is impossible, if it may be."""
         values = self.predict_proba(table, target, RowChoices(hidden=hidden, **choices))
-        states = np.array([*self._variable(target).states, ""])
-        lost = np.isnan(values).any(1)
-        best = np.where(lost, len(states) - 1, np.nan_to_num(values, nan=-1.0).argmax(1))
-        return np.asarray(states[best])
+        return network_rows.best_states(self._variable(target), values)
 
     def predict_proba(self, table: Table, target: str | None, rows: RowChoices = DEFAULTS) -> Any:
         """P(target | the rest of the row), (N, K); without a target of every variable, by name."""

@@ -23,7 +23,7 @@ from jensen.support.machine import check_memory
 from jensen.support.text import one_of, option, some
 
 if TYPE_CHECKING:
-    from jensen.inference.network import Network
+    from jensen.inference.table_network import TableNetwork
 
 Array = NDArray[np.float64]
 Names = str | Sequence[str]
@@ -47,7 +47,9 @@ class AnswerMixture(NamedTuple):
         return values[0] if len(values) == 1 else np.tensordot(self.weights, np.array(values), 1)
 
 
-def ask(network: Network, question: Question, findings: Findings, *, count: bool) -> AnswerMixture:
+def ask(
+    network: TableNetwork, question: Question, findings: Findings, *, count: bool
+) -> AnswerMixture:
     """The answer, or after Gibbs the answers under every sample; impossible evidence is refused.
 
     p(y | e) = Σ_s p_s(y, e) / Σ_s p_s(e), never the answer under averaged tables.
@@ -76,7 +78,7 @@ def _log(tables: Array) -> Array:
 
 
 def query(
-    network: Network,
+    network: TableNetwork,
     targets: str | Sequence[str],
     given: Mapping[str, Any] | None = None,
     do: Mapping[str, Any] | None = None,
@@ -97,7 +99,7 @@ def query(
 
 
 def query_many(
-    network: Network,
+    network: TableNetwork,
     targets: str | Sequence[str],
     evidence: Sequence[Mapping[str, Any]],
     do: Mapping[str, Any] | None = None,
@@ -123,7 +125,7 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-def _positions(network: Network, targets: str | Sequence[str]) -> tuple[int, ...]:
+def _positions(network: TableNetwork, targets: str | Sequence[str]) -> tuple[int, ...]:
     """Positions of the targets; repeated ones are refused."""
     if isinstance(targets, str):
         return (network.index(targets),)
@@ -138,7 +140,7 @@ def _positions(network: Network, targets: str | Sequence[str]) -> tuple[int, ...
     return wanted
 
 
-def _check_joint(network: Network, wanted: Sequence[int]) -> None:
+def _check_joint(network: TableNetwork, wanted: Sequence[int]) -> None:
     size = float(np.prod([float(network.variables[v].n_states) for v in wanted]))
     check_memory(
         3 * 8.0 * size,
@@ -161,7 +163,7 @@ def read_answer(question: Question, wanted: tuple[int, ...], answer: ExactAnswer
 
 
 def _interval(
-    network: Network,
+    network: TableNetwork,
     question: Question,
     findings: Findings,
     wanted: tuple[int, ...],
@@ -208,7 +210,7 @@ def quantile(values: Array, weights: Array, p: float) -> Array:
 
 
 def marginals(
-    network: Network, given: Mapping[str, Any] | None, do: Mapping[str, Any] | None
+    network: TableNetwork, given: Mapping[str, Any] | None, do: Mapping[str, Any] | None
 ) -> Marginals:
     """P(X | do, given) of every variable that is not in `given` or `do`."""
     findings = read_findings(network, given, do)
@@ -219,13 +221,14 @@ def marginals(
 
 
 def log_probability(
-    network: Network, given: Mapping[str, Any] | None, do: Mapping[str, Any] | None
+    network: TableNetwork, given: Mapping[str, Any] | None, do: Mapping[str, Any] | None
 ) -> float:
     """Log P(given | do); -inf if it is impossible."""
     findings = read_findings(network, given, do)
     question = find_question(network, form_of(findings))
     if network.samples is None:
-        return question.ask(findings, *network.kernel_tables).log_evidence
+        asked = question.ask(findings, *network.kernel_tables)
+        return asked.log_evidence - network.log_normalizer
     each = [
         question.ask(findings, tables, _log(tables)).log_evidence
         for tables in np.array(network.samples)
@@ -236,7 +239,7 @@ def log_probability(
 # --- entropy and mutual information ---
 
 
-def entropy(network: Network, targets: Names | None, given: Mapping[str, Any] | None) -> float:
+def entropy(network: TableNetwork, targets: Names | None, given: Mapping[str, Any] | None) -> float:
     """H[P(targets | given)] in nats; targets=None means all variables that are not given."""
     if targets is not None:
         return query(network, targets, given).entropy()

@@ -21,14 +21,17 @@ from jensen.data.model_columns import (
     check_own_columns,
     read_known,
     refuse_unknown,
+    warn_of_misspelt,
     warn_of_unknown,
 )
+from jensen.data.variable import Variable
 from jensen.exceptions import ImpossibleError, JensenError
 from jensen.graphs.indexed_graph import topological_order
-from jensen.inference.findings import Findings, read_findings
+from jensen.inference.distribution import Distributions
+from jensen.inference.findings import Findings, known_states, read_findings
 from jensen.inference.fitted import Method, RowChoices
 from jensen.inference.impossible import explain_row
-from jensen.inference.network_queries import ask
+from jensen.inference.network_queries import ask, query_many
 from jensen.inference.questions import Question, find_question, form_of
 from jensen.inference.rows import SplitRows, all_posteriors, log_tables_of
 from jensen.inference.rows import log_likelihood as each_log_likelihood
@@ -38,6 +41,7 @@ from jensen.support.text import one_of, option, plural, some
 
 if TYPE_CHECKING:
     from jensen.inference.network import Network
+    from jensen.inference.table_network import TableNetwork
 
 Array = NDArray[np.float64]
 Codes = dict[int, NDArray[np.int64]]  # variable → the code of every row
@@ -46,7 +50,7 @@ Codes = dict[int, NDArray[np.int64]]  # variable → the code of every row
 class RowReader(NamedTuple):
     """Reads tables for one network."""
 
-    network: Network
+    network: TableNetwork
     hidden: Collection[str] = ()
 
     def recode(
@@ -93,7 +97,7 @@ class RowReader(NamedTuple):
         )
 
 
-def posteriors(network: Network, table: Table, target: str | None, choices: RowChoices) -> Any:
+def posteriors(network: TableNetwork, table: Table, target: str | None, choices: RowChoices) -> Any:
     """P(target | the rest of the row), (N, K); without a target of every variable, by name."""
     reader = RowReader(network, choices.hidden)
     skip = () if target is None else (target,)
@@ -110,8 +114,43 @@ def posteriors(network: Network, table: Table, target: str | None, choices: RowC
     return {network.variables[v].name: values for v, values in found.items()}
 
 
+def best_states(variable: Variable, values: Array) -> NDArray[Any]:
+    """The most probable state of every row of posteriors (N, K); "" where they are NaN."""
+    states = np.array([*variable.states, ""])
+    lost = np.isnan(values).any(1)
+    best = np.where(lost, len(states) - 1, np.nan_to_num(values, nan=-1.0).argmax(1))
+    return np.asarray(states[best])
+
+
+def query_rows(
+    network: TableNetwork,
+    targets: str | Sequence[str],
+    given: Any,
+    do: Mapping[str, Any] | None,
+    hidden: Collection[str],
+) -> Distributions:
+    """P(targets | do, given) for every dict of a list, or for every row of a table."""
+    if isinstance(given, list | tuple):
+        if not all(isinstance(row, Mapping) for row in given):
+            raise JensenError("a list of evidence holds a dict for every row")
+        return query_many(network, targets, given, do)
+    evidence = as_table(given)
+    warn_of_misspelt(network.graph.nodes, evidence.names)
+    if isinstance(targets, str) and not do:
+        choices = RowChoices(missing_columns="ignore", hidden=hidden)
+        values = posteriors(network, evidence, targets, choices)
+        return Distributions((network.variables[network.index(targets)],), values)
+    names = [targets] if isinstance(targets, str) else targets
+    table = RowReader(network, hidden).read(evidence, "raise", "ignore", skip=names)
+    return query_many(network, targets, known_states(network, table), do)
+
+
 def fill(
-    network: Network, data: Table, method: Method, rng: np.random.Generator, choices: RowChoices
+    network: TableNetwork,
+    data: Table,
+    method: Method,
+    rng: np.random.Generator,
+    choices: RowChoices,
 ) -> dict[str, Filled]:
     """Columns as the network's own variables, before and after gaps were filled, by name."""
     reader = RowReader(network, choices.hidden)
@@ -122,7 +161,7 @@ def fill(
     return {name: Filled(rows.column(name), filled.column(name)) for name in known}
 
 
-def log_likelihood(network: Network, table: Table, choices: RowChoices) -> Array:
+def log_likelihood(network: TableNetwork, table: Table, choices: RowChoices) -> Array:
     """Log p(row), what is missing summed out; -inf if impossible or of an unknown state."""
     rows, strange = RowReader(network, choices.hidden).recode(table, choices.missing_columns)
     found = each_log_likelihood(network, rows)
@@ -136,7 +175,7 @@ def log_likelihood(network: Network, table: Table, choices: RowChoices) -> Array
 
 
 def complete(
-    network: Network, table: Table, method: Method, rng: np.random.Generator
+    network: TableNetwork, table: Table, method: Method, rng: np.random.Generator
 ) -> tuple[Table, NDArray[np.bool_]]:
     """The table with its missing cells filled, and which rows are impossible.
 
@@ -164,7 +203,7 @@ def complete(
     return Table.from_columns(columns, table.weights, table.source), impossible
 
 
-def _fill_by_marginal(network: Network, table: Table) -> tuple[Codes, NDArray[np.bool_]]:
+def _fill_by_marginal(network: TableNetwork, table: Table) -> tuple[Codes, NDArray[np.bool_]]:
     wanted = [v for v, name in enumerate(network.graph.nodes) if name in table]
     found, possible = all_posteriors(network, table, [], wanted)
     with np.errstate(invalid="ignore"):
@@ -172,7 +211,7 @@ def _fill_by_marginal(network: Network, table: Table) -> tuple[Codes, NDArray[np
     return filled, ~possible
 
 
-def _fill_by_mode(network: Network, table: Table) -> tuple[Codes, NDArray[np.bool_]]:
+def _fill_by_mode(network: TableNetwork, table: Table) -> tuple[Codes, NDArray[np.bool_]]:
     if network.samples is not None:
         raise JensenError(
             "the most probable completion under a mixture of sampled tables cannot be computed "
@@ -193,7 +232,7 @@ def _fill_by_mode(network: Network, table: Table) -> tuple[Codes, NDArray[np.boo
 
 
 def _fill_by_draw(
-    network: Network, table: Table, rng: np.random.Generator
+    network: TableNetwork, table: Table, rng: np.random.Generator
 ) -> tuple[Codes, NDArray[np.bool_]]:
     """An independent draw per row; after Gibbs from a sample s chosen with p ∝ p_s(row)."""
     rows = SplitRows(network, table)
@@ -218,7 +257,7 @@ def _fill_by_draw(
 
 
 def _choose_samples(
-    network: Network, rows: SplitRows, rng: np.random.Generator
+    network: TableNetwork, rows: SplitRows, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """For every row a sample, drawn with probability ∝ p_s(row); -1 if none allows the row."""
     best, which = np.full(rows.table.n_rows, -np.inf), np.full(rows.table.n_rows, -1)
@@ -295,7 +334,7 @@ CONDITIONAL_ROWS = 1 << 12
 
 
 def sample_given(
-    network: Network,
+    network: TableNetwork,
     n: int,
     given: Mapping[str, Any] | None,
     do: Mapping[str, Any] | None,

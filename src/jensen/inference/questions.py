@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from jensen.data.variable import Variable
 from jensen.exceptions import JensenError
-from jensen.graphs.indexed_graph import reach, wire_families
+from jensen.graphs.indexed_graph import wire_families
 from jensen.inference.findings import Findings
 from jensen.q_hidden.trees.plans import Plans
 from jensen.q_hidden.trees.problems import hidden_sets
+from jensen.support.fields import add_at
 from jensen.support.tree_records import (
     N_STATES,
     Problems,
@@ -33,7 +34,7 @@ from jensen.support.tree_records import (
 )
 
 if TYPE_CHECKING:
-    from jensen.inference.network import Network
+    from jensen.inference.table_network import RelevantTables, TableNetwork
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -77,7 +78,7 @@ class ExactAnswer(NamedTuple):
 class Question:
     """A form of question, compiled for one network."""
 
-    def __init__(self, network: Network, form: Form) -> None:
+    def __init__(self, network: TableNetwork, form: Form) -> None:
         from jensen.kernels.posteriors import expect
 
         self._expect = expect  # held: to import it in every call takes a tenth of a short one
@@ -85,8 +86,7 @@ class Question:
         self.lock = Lock()
         w = network.wiring
         known = form.hard | form.do
-        relevant = _relevant(network, form)
-        inside = [v for v in relevant if v not in form.do]
+        relevant, inside = _relevant(network, form)
         extra: list[tuple[int, ...]] = [(v,) for v in sorted(form.soft)]
         if len(form.targets) > 1:
             extra.append(form.targets)
@@ -181,7 +181,7 @@ class Question:
         known = {**findings.hard, **findings.do}
         states = np.array([known[v] for v in self._known])
         bases = self.fixed.copy()
-        np.add.at(bases, self.term_base, self.term_stride * states[self.term_of])
+        add_at(bases, self.term_base, self.term_stride * states[self.term_of])
         log_known += fsum(log_tables[bases[self.n_inside :]].tolist())
         set_of, base_ptr, _, weight = self.problems
         return Problems(set_of, base_ptr, bases[: self.n_inside], weight), log_known
@@ -216,7 +216,7 @@ def form_of(findings: Findings, targets: tuple[int, ...] = (), *, everything: bo
     return Form(targets, everything, frozenset(hard), frozenset(soft), frozenset(do))
 
 
-def find_question(network: Network, form: Form) -> Question:
+def find_question(network: TableNetwork, form: Form) -> Question:
     """The compiled question of this form."""
     found = network.questions.get(form)
     if found is None:
@@ -237,19 +237,17 @@ def _make_room(kept: dict[Form, Question], new: Question) -> None:
         n_bytes -= question.n_bytes
 
 
-def _relevant(network: Network, form: Form) -> list[int]:
+def _relevant(network: TableNetwork, form: Form) -> RelevantTables:
     """Variables with a descendant that is asked for or known, where `do` cuts the arrows."""
     if form.everything:
-        return list(range(len(network.variables)))
-    parents = [
-        () if v in form.do else tuple(up) for v, up in enumerate(network.graph.parent_indices)
-    ]
-    wanted: Iterable[int] = {*form.targets, *form.hard, *form.soft}
-    return sorted(reach(parents, wanted))
+        wanted: Iterable[int] = range(len(network.variables))
+    else:
+        wanted = {*form.targets, *form.hard, *form.soft}
+    return network.relevant(set(wanted), form.do)
 
 
 def _compile(
-    network: Network,
+    network: TableNetwork,
     form: Form,
     wiring: Wiring,
     words: NDArray[np.int32],
@@ -289,7 +287,7 @@ def _places(wiring: Wiring, sets: Sequence[Sequence[int]], out_ptr: Ints) -> dic
     return places
 
 
-def _spans(network: Network, place: Mapping[int, int]) -> Spans:
+def _spans(network: TableNetwork, place: Mapping[int, int]) -> Spans:
     """The same places by name, for `Marginals`."""
     variables = [(network.variables[v], at) for v, at in sorted(place.items())]
     return Spans(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from jensen.data import Block, Table
 from jensen.data.counting import plane_plan
-from jensen.graphs.indexed_graph import reach, wire_families
+from jensen.graphs.indexed_graph import wire_families
 from jensen.q_hidden.trees import run
 from jensen.q_hidden.trees.plans import plans_of
 from jensen.q_hidden.trees.problems import SplitProblems, code_rows, cut, split_rows
@@ -22,7 +22,7 @@ from jensen.support.machine import ordered_map
 from jensen.support.tree_records import Problems, Program, Wiring
 
 if TYPE_CHECKING:
-    from jensen.inference.network import Network
+    from jensen.inference.table_network import TableNetwork
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -41,7 +41,7 @@ class SplitRows:
         Variables that will be asked for: their columns are ignored.
     """
 
-    def __init__(self, network: Network, table: Table, targets: Iterable[int] = ()) -> None:
+    def __init__(self, network: TableNetwork, table: Table, targets: Iterable[int] = ()) -> None:
         self.network, self.table = network, table
         self.ignored = set(targets)
         part = relevant_part(network, table, self.ignored, self.ignored)
@@ -173,17 +173,17 @@ class Posteriors(NamedTuple):
     values: Array
 
 
-def log_likelihood(network: Network, table: Table) -> Array:
+def log_likelihood(network: TableNetwork, table: Table) -> Array:
     """Log p(row), what is missing summed out; after Gibbs the log of the mean over samples."""
     rows, total = SplitRows(network, table), np.full(table.n_rows, -np.inf)
     n = 0
     for log_tables in log_tables_of(network):
         total = np.logaddexp(total, rows.log_likelihood_at(log_tables))
         n += 1
-    return total if n == 1 else total - np.log(n)
+    return total - network.log_normalizer if n == 1 else total - np.log(n)
 
 
-def log_tables_of(network: Network) -> Iterator[Array]:
+def log_tables_of(network: TableNetwork) -> Iterator[Array]:
     """The log tables, or those of every sample, one after the other."""
     if network.samples is None:
         yield network.kernel_tables[1]
@@ -194,7 +194,7 @@ def log_tables_of(network: Network) -> Iterator[Array]:
 
 
 def all_posteriors(
-    network: Network, table: Table, ignored: Sequence[int], wanted: Sequence[int]
+    network: TableNetwork, table: Table, ignored: Sequence[int], wanted: Sequence[int]
 ) -> tuple[dict[int, Array], NDArray[np.bool_]]:
     """p(v | observed cells), (N, K), for some variables, and which rows are possible.
 
@@ -229,7 +229,7 @@ def all_posteriors(
 
 
 class RelevantPart(NamedTuple):
-    """The variables with a descendant that has a column or is asked for, and their tables."""
+    """The variables that rows tell of or ask for, and their tables."""
 
     variables: list[int]
     families: list[tuple[int, ...]]
@@ -237,22 +237,15 @@ class RelevantPart(NamedTuple):
     read: Callable[[int, int], NDArray[np.int32]]  # codes of some rows; -1 is missing
 
 
-def relevant_variables(
-    network: Network, seen: Collection[str], asked: Collection[int]
-) -> list[int]:
-    """Variables with a descendant that is observed or asked for; the tables of others sum to 1."""
-    known = {v for v, name in enumerate(network.graph.nodes) if name in seen}
-    return sorted(reach(network.graph.parent_indices, known.union(asked)))
-
-
 def relevant_part(
-    network: Network, table: Table, asked: Collection[int], ignored: Collection[int] = ()
+    network: TableNetwork, table: Table, asked: Collection[int], ignored: Collection[int] = ()
 ) -> RelevantPart:
     """The part of a network that is relevant for rows; ignored columns are not read."""
     names, w = network.graph.nodes, network.wiring
     shown = [name if v not in ignored else "" for v, name in enumerate(names)]
-    variables = relevant_variables(network, {name for name in shown if name in table}, asked)
-    at = [np.arange(w.fam_at[v], w.fam_at[v + 1]) for v in variables]
+    known = {v for v, name in enumerate(shown) if name in table}
+    variables, inside = network.relevant(known.union(asked))
+    at = [np.arange(w.fam_at[f], w.fam_at[f + 1]) for f in inside]
     irrelevant = np.ones(len(names), bool)
     irrelevant[variables] = False
 
@@ -261,5 +254,5 @@ def relevant_part(
         rows[:, irrelevant] = 0  # irrelevant cells do not count as missing
         return rows
 
-    families = [tuple(w.members(v).tolist()) for v in variables]
+    families = [tuple(w.members(f).tolist()) for f in inside]
     return RelevantPart(variables, families, np.concatenate([np.empty(0, np.int64), *at]), read)

@@ -9,6 +9,7 @@ from typing import Any, Protocol, cast
 from jensen.exceptions import FileError
 from jensen.io.compression import compress, decompress, is_compressed
 from jensen.support.atomic import check_target, read_bytes, write_whole
+from jensen.support.text import either
 
 
 class Format(Protocol):
@@ -37,6 +38,12 @@ FORMATS = {
     ".xdsl": "xdsl",
 }
 """Which module of this folder reads and writes files of a suffix."""
+
+
+ALSO = {"MarkovNetwork": (".json", ".uai")}
+"""What has formats besides JSON, and is no Bayesian network, which has all of them."""
+
+WORDS = {(".json",): "JSON", (".json", ".uai"): "JSON or UAI"}
 
 
 def load(path: str | Path) -> Any:
@@ -104,9 +111,11 @@ def find_format(path: str | Path) -> Format | None:
 
 def _format_to_write(path: str | Path, holds: str) -> Format:
     found = find_format(path)
-    if holds != "BayesianNetwork" and found is not _module(FORMATS[".json"]):
+    known = ALSO.get(holds, (".json",))
+    if holds != "BayesianNetwork" and found not in [_module(FORMATS[end]) for end in known]:
         raise FileError(
-            f"cannot write {path}: a {holds} is kept in JSON, so name a file that ends in .json"
+            f"cannot write {path}: a {holds} is kept in {WORDS[known]}, so name a file that ends "
+            f"in {either(known)}"
         )
     if found is None:
         raise FileError(f"cannot tell the format of {path}: a network ends in {_suffixes()}")

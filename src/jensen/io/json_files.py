@@ -22,6 +22,7 @@ SAVED = {
     "jensen-network": "jensen.estimators.bayesian_network:BayesianNetwork",
     "jensen-gaussian-network": "jensen.estimators.bayesian_network:BayesianNetwork",
     "jensen-mixed-network": "jensen.estimators.bayesian_network:BayesianNetwork",
+    "jensen-markov-network": "jensen.estimators.markov_network:MarkovNetwork",
     "jensen-states": "jensen.estimators.state_estimator:StatesEstimator",
     "jensen-trees": "jensen.estimators.mixture_of_trees:MixtureOfTrees",
     "jensen-factors": "jensen.estimators.factor_estimator:FactorEstimator",

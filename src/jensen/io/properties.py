@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Iterable
 
 from jensen.exceptions import FormatWarning, JensenError
-from jensen.inference import Network
+from jensen.inference.table_network import TableNetwork
 from jensen.support.text import some
 
 UNNAMED = "unknown"
@@ -64,7 +64,7 @@ def show_point(text: str) -> str:
 
 
 def warn_of_losses(
-    network: Network, name: str, properties: list[str] | None = None, *, names: bool = False
+    network: TableNetwork, name: str, properties: list[str] | None = None, *, names: bool = False
 ) -> None:
     """Warn of what a file format leaves out.
 

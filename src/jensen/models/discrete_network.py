@@ -325,10 +325,8 @@ def encode(
         counts += counted
         if len(columns) < len(names) or rows.n_missing(columns):
             with_rows = not isinstance(rows, TableScan)  # of more rows than memory it is too much
-            plans, mark = plans_of(wiring, names), without_barren(wiring, v)
-            found = split_table(
-                plans, rows, names, None if all_cells else mark, with_rows=with_rows
-            )
+            mark = None if all_cells else without_barren(wiring, v)
+            found = split_table(plans_of(wiring, names), rows, names, mark, with_rows=with_rows)
             if not len(found.end):
                 continue
             units.extend(Incomplete(found, part, v) for part in found.cut())

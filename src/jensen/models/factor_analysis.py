@@ -19,13 +19,12 @@ from jensen.data.number_rows import NumberRows
 from jensen.exceptions import DataError, JensenError
 from jensen.families import gaussian_vectors
 from jensen.families.gaussian_vectors import Vectors
-from jensen.families.linear_regression import Regression
 from jensen.inference.factors import FactorPoint, FittedFactors
 from jensen.models.factor_parameters import LEAST_NOISE, FactorPrior, LinearColumns
 from jensen.models.gaussian_network import encode as encode_cells
 from jensen.models.protocol import Conjugate, Data
 from jensen.q_hidden import Hidden
-from jensen.q_hidden.gaussian_factors import FactorRows, GaussianFactors
+from jensen.q_hidden.gaussian_factors import FactorRows, FactorSums, GaussianFactors
 from jensen.support.fields import record
 
 if TYPE_CHECKING:
@@ -82,35 +81,38 @@ class FactorModel(Conjugate[Factors]):
         strength = -2.0 * psi[:, None, None] * t.loadings.strength
         return lambda unit: GaussianFactors(log_noise, psi, first, strength, unit)
 
-    def expected_stats(self, unit: FactorRows, hidden: Hidden) -> Regression:
-        """For each column the moments of the rows that show it."""
-        stats: Regression = hidden.moments
+    def expected_stats(self, unit: FactorRows, hidden: Hidden) -> FactorSums:
+        """For each column the moments of the rows that show it, and those of h."""
+        stats: FactorSums = hidden.moments
         return stats
 
     def posterior(self, name: str, stats: Any, t: Factors) -> Any:
         """Each field given the others."""
         if name == "loadings":
-            return self.columns.loadings_given(stats, t)
-        return (
-            self.columns.noise_given(stats, t) if name == "noise" else self.columns.alpha_given(t)
-        )
+            return self.columns.loadings_given(stats.columns, t)
+        if name == "noise":
+            return self.columns.noise_given(stats.columns, t)
+        return self.columns.alpha_given(t)
 
     def prior_given(self, t: Factors) -> tuple[Factors, Factors]:
         """The prior of the loadings depends on alpha."""
         prior, normalizer = self.columns.priors_given(t)
         return Factors(*prior), Factors(*normalizer)
 
+    def turned(self, eta: Factors, t: Factors, stats: Any, *, is_distribution: bool) -> Any:
+        """The best coordinates of h."""
+        if not self.rotates:
+            return None
+        return self.columns.turned(eta, t, stats.hidden, is_distribution=is_distribution)
+
     def moves(self, state: State[Any, Any]) -> Iterator[Factors]:
-        """Other coordinates of h; and without a column that is little more than its spread."""
-        if self.rotates:
-            for eta, _ in self.columns.turned(state.eta, state.t, state.stats):
-                yield eta
+        """Without a column that is little more than its spread."""
         if state.is_bound:
             weak = np.flatnonzero(self.columns.weak(state.eta))
             if len(weak):
                 squares = np.square(state.t.loadings.first[:, 1:]).sum(0)
                 k = int(weak[squares[weak].argmin()])
-                yield self.columns.without(state.eta, k, state.t, state.stats)
+                yield self.columns.without(state.eta, k, state.t, state.stats.columns)
 
     def trials(self, state: State[Any, Any]) -> Iterator[Factors]:
         """Without each of the factors, the shortest first: so many are there as lower F if lost."""
@@ -118,7 +120,7 @@ class FactorModel(Conjugate[Factors]):
             squares = np.square(state.t.loadings.first[:, 1:]).sum(0)
             live = np.flatnonzero(self.columns.live(state.eta.loadings))
             for k in live[np.argsort(squares[live], kind="stable")]:
-                yield self.columns.without(state.eta, int(k), state.t, state.stats)
+                yield self.columns.without(state.eta, int(k), state.t, state.stats.columns)
 
     # --- from rows to what was learned ---
 

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from jensen.data.blocks import Units
 from jensen.data.number_rows import NumberBlock, NumberRows
 from jensen.exceptions import DataError, JensenError
-from jensen.families import gamma, gaussian_vectors, kl, log_partition, neg_log_density
+from jensen.families import gaussian_vectors, log_partition
 from jensen.families.dirichlet import dirichlet
 from jensen.inference.factor_mixtures import FittedFactorMixture, MixturePoint
 from jensen.models.component_moves import component_moves, local_axes
@@ -55,6 +55,7 @@ class AnalyzerSums(NamedTuple):
 
     weights: Array  # (S,)
     columns: Any  # `Regression` of (S, D) on w
+    hidden: Array  # (S, 1 + K, 1 + K): Σ E[w wᵀ]
 
 
 class MixtureRows(NamedTuple):
@@ -112,7 +113,7 @@ class FactorMixtureModel(Conjugate[Analyzers]):
 
     def expected_stats(self, unit: MixtureRows, hidden: Hidden) -> AnalyzerSums:
         """Counts of components, and the moments of their rows."""
-        return AnalyzerSums(hidden.moments.states, hidden.moments.observed)
+        return AnalyzerSums(hidden.moments.states, *hidden.moments.observed)
 
     def posterior(self, name: str, stats: Any, t: Analyzers) -> Any:
         """Each field given the others."""
@@ -131,13 +132,20 @@ class FactorMixtureModel(Conjugate[Analyzers]):
         own = log_partition(dirichlet, self.weights_prior)
         return Analyzers(self.weights_prior, *prior), Analyzers(own, *normalizer)
 
+    def turned(self, eta: Analyzers, t: Analyzers, stats: Any, *, is_distribution: bool) -> Any:
+        """The best coordinates of h in each component."""
+        if not self.rotates:
+            return None
+        parts = {}
+        for s in range(self.n_components):
+            given = self._of(eta, s), self._of(t, s), stats.hidden[s]
+            better = self.columns.of_one.turned(*given, is_distribution=is_distribution)
+            if better is not None:
+                parts[s] = better
+        return self._with(eta, parts) if parts else None
+
     def moves(self, state: State[Any, Any]) -> Iterator[Analyzers]:
-        """Other coordinates of h in each component; and without columns that are mostly spread."""
-        if self.rotates:
-            turned = {s: self._turned(state, s) for s in range(self.n_components)}
-            better = {s: one for s, one in turned.items() if one is not None}
-            if better:
-                yield self._with(state.eta, better)
+        """Without columns that are mostly spread."""
         if state.is_bound:
             weak = self.columns.weak(state.eta)
             if weak.any():
@@ -166,43 +174,6 @@ class FactorMixtureModel(Conjugate[Analyzers]):
             chosen = np.zeros(squares.shape, bool)
             chosen[s, k] = True
             yield self._without(state, chosen)
-
-    def _turned(self, state: State[Any, Any], s: int) -> Any:
-        """η of a component in better coordinates at the present q(s); None if there are none.
-
-        h = m + T h' costs each row log |T|, and pays for what is expected of h' and of loadings.
-        """
-        one, eta, t = self.columns.of_one, self._of(state.eta, s), self._of(state.t, s)
-        stats = type(state.stats.columns)(*(part[s] for part in state.stats.columns))
-        live = 1 + np.flatnonzero(one.live(eta.loadings))
-        whole = stats.strength.sum(0)
-        rows = state.stats.weights[s] / max(whole[0, 0], 1e-300)
-        squares, sums = rows * whole[np.ix_(live, live)], rows * whole[0, live]
-        best, most = None, 1e-12 * max(1.0, float(state.stats.weights[s]))
-        before = self._price(eta, t, state.is_bound)
-        for new, way in one.turned(eta, t, stats):
-            mean, turn = way[:, 0], way[:, 1:]
-            back, crossed = np.linalg.inv(turn), np.outer(sums, mean)
-            left = squares - crossed - crossed.T + rows * whole[0, 0] * np.outer(mean, mean)
-            gain = 0.5 * (np.trace(squares) - np.trace(back @ left @ back.T))
-            gain -= state.stats.weights[s] * np.linalg.slogdet(turn)[1]
-            gain += before - self._price(new, None, state.is_bound)
-            if gain > most:
-                best, most = new, gain
-        return best
-
-    def _price(self, eta: Any, t: Any, is_bound: bool) -> float:
-        """What F pays for the loadings of one component and their strengths."""
-        if self.words is None:
-            return 0.0
-        if t is None:
-            read = "mean_stats" if is_bound else "mode_stats"
-            loadings = getattr(gaussian_vectors, read)(eta.loadings)
-            t = eta._replace(loadings=loadings, alpha=getattr(gamma, read)(eta.alpha))
-        prior, normalizer = self.columns.of_one.priors_given(t)
-        cost = kl if is_bound else neg_log_density
-        of_loadings = cost(gaussian_vectors, prior[0], eta.loadings, t.loadings, normalizer[0])
-        return of_loadings + cost(gamma, prior[2], eta.alpha, t.alpha, normalizer[2])
 
     def _without(self, state: State[Any, Any], chosen: NDArray[np.bool_]) -> Analyzers:
         """η with some columns (S, K) that know nothing but the prior."""

@@ -10,7 +10,6 @@ of components, and ψ has one too unless components share their noise.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from math import prod
 from typing import Any, NamedTuple
 
@@ -29,8 +28,6 @@ Array = NDArray[np.float64]
 
 LEAST_NOISE = 1e-6
 """Of the variance of a column: without a prior its noise is held there, and does not vanish."""
-SETTLED = 1e-9
-"""Moments of h that are so near to those of its prior need no other coordinates."""
 LOG_2PI = float(np.log(2.0 * np.pi))
 
 
@@ -182,46 +179,96 @@ class LinearColumns(NamedTuple):
         spread = np.diagonal(found["covariance"], axis1=-2, axis2=-1)[..., self.fixed :].sum(-2)
         return np.asarray(self.live(eta.loadings) & (squares < spread))
 
-    def turned(self, eta: Any, t: Any, stats: Regression) -> Iterator[tuple[Any, Array]]:
-        """η of one component in other coordinates, and how: h = mean + turn h', (L, 1 + L).
+    def best_coordinates(
+        self, eta: Any, t: Any, hidden: Array, *, is_distribution: bool
+    ) -> tuple[Array, Array] | None:
+        """The m (L,) and T (L, L) of h = m + T h' at which F is highest for this q(h), in one step.
 
-        Σ E[λ λᵀ] becomes diagonal, and rows have h' around 0 of covariance I. Under a prior the
-        first alone comes first, for which the rows do not matter. Factors that know nothing but
-        the prior stay as they are.
+        `hidden` is Σ E[w wᵀ] of the rows, of one component. L factors live; those that know nothing
+        but the prior stay as they are. None if there is nothing to choose.
         """
-        live = self.fixed + np.flatnonzero(self.live(eta.loadings))
-        if not len(live):
-            return
-        squares = -2.0 * t.loadings.strength.sum(0)[np.ix_(live, live)]
+        live, n = self.fixed + np.flatnonzero(self.live(eta.loadings)), float(hidden[0, 0])
+        if not len(live) or not n > 0.0:
+            return None
+        lengths = -2.0 * t.loadings.strength.sum(0)
+        own, sums = lengths[np.ix_(live, live)], hidden[0, live]
+        squares = hidden[np.ix_(live, live)]
+        mean = sums / n
         if self.prior is not None:
-            axes = np.linalg.eigh(squares)[1][:, ::-1]
-            way = np.column_stack([np.zeros(len(live)), axes])
-            yield self._in_coordinates(eta, t, live, way), way
-        whole = stats.strength.sum(0)
-        if not whole[0, 0] > 0.0:
-            return
-        mean = whole[0, live] / whole[0, 0]
-        covariance = whole[np.ix_(live, live)] / whole[0, 0] - np.outer(mean, mean)
-        away = max(np.abs(mean).max(), np.abs(covariance - np.eye(len(live))).max())
-        if self.prior is None and away < SETTLED:
-            return
-        root = cholesky(covariance)
-        if np.diagonal(root).all():
-            axes = np.linalg.eigh(root.T @ squares @ root)[1][:, ::-1]
-            way = np.column_stack([mean, root @ axes])
-            yield self._in_coordinates(eta, t, live, way), way
+            turn = self._best_turn(squares, own, n, is_distribution)
+            if turn is None:
+                return None
+            held = self.prior.mean_strength * (turn @ turn.T)
+            mean = np.linalg.solve(
+                n * np.eye(len(live)) + held @ own, sums - held @ lengths[live, 0]
+            )
+        crossed = np.outer(sums, mean)
+        centred = squares - crossed - crossed.T + n * np.outer(mean, mean)
+        turn = self._best_turn(centred, own, n, is_distribution)
+        return None if turn is None else (mean, turn)
 
-    def _in_coordinates(self, eta: Any, t: Any, live: NDArray[np.intp], turn: Array) -> Any:
-        """η where the live factors are h', with h = mean + turn h'."""
-        way = np.eye(self.width)  # w = wayᵀ w'
-        way[np.ix_(live, live)] = turn[:, 1:].T
-        way[0, live] = turn[:, 0]
-        back = np.linalg.inv(way)
-        loadings = Vectors(
-            eta.loadings.first @ back, np.asarray(back.T @ eta.loadings.strength @ back)
-        )
-        seen = t._replace(loadings=gaussian_vectors.mean_stats(loadings))
+    def _best_turn(
+        self, squares: Array, lengths: Array, n: float, is_distribution: bool
+    ) -> Array | None:
+        """T at which F is highest, given Σ E[h hᵀ] of n rows and Σ E[λ λᵀ] of the D columns.
+
+        Of h' = R h F depends on R by
+
+            -½ tr R S Rᵀ + (n - D) log |R| - (a + D/2) Σ_k log(b + ½ (R⁻ᵀ L R⁻¹)_kk),
+
+        q(α) being the best for each R. A sum of logs of a diagonal is least where the matrix is
+        diagonal, and a determinant |A + B| of given eigenvalues where both share their axes, in
+        the same order: so R makes S and L diagonal at once, and each r_k solves a quadratic
+        equation. (Luttinen and Ilin 2010 climb this function.) Loadings at a point have no entropy
+        -D log |R|; without a prior there is no sum, and S alone counts.
+        """
+        root = cholesky(squares)
+        if not np.diagonal(root).all():
+            return None
+        if self.prior is None:
+            return np.asarray(root / np.sqrt(n))
+        D, a, b = self.n_columns, self.prior.strength_shape, self.prior.strength_rate
+        free, count = (n - D, a + 0.5 * D) if is_distribution else (n, a - 1.0 + 0.5 * D)
+        if not (count > 0.0 and free + 2.0 * count > 0.0):
+            return None
+        long, axes = np.linalg.eigh(root.T @ lengths @ root)
+        half = 0.5 * np.maximum(long, 0.0)
+        middle, last = half - b * free, (free + 2.0 * count) * half
+        away = np.sqrt(middle * middle + 4.0 * b * last)
+        found = np.where(middle > 0.0, 2.0 * last / (middle + away), (away - middle) / (2.0 * b))
+        if not (found > 0.0).all():
+            return None
+        return np.asarray(root @ (axes / np.sqrt(found))[:, ::-1])
+
+    def turned(self, eta: Any, t: Any, hidden: Array, *, is_distribution: bool) -> Any:
+        """η of one component in the best coordinates, with its strengths; None if there are none.
+
+        With h = m + T h' and w = wayᵀ w' the loadings on w' are way λ.
+        """
+        best = self.best_coordinates(eta, t, hidden, is_distribution=is_distribution)
+        if best is None:
+            return None
+        live = self.fixed + np.flatnonzero(self.live(eta.loadings))
+        way, back, (mean, turn) = np.eye(self.width), np.eye(self.width), best
+        way[0, live], way[np.ix_(live, live)] = mean, turn.T
+        undone = np.linalg.inv(turn).T  # by itself: what is dead stays 0 to the last bit
+        back[0, live], back[np.ix_(live, live)] = -mean @ undone, undone
+        first, strength = eta.loadings
+        loadings = Vectors(first @ back, np.asarray(back.T @ strength @ back))
+        first, strength = t.loadings
+        seen = t._replace(loadings=Vectors(first @ way.T, np.asarray(way @ strength @ way.T)))
         return eta._replace(loadings=loadings, alpha=self.alpha_given(seen))
+
+    def _strength_at_rest(self, told: float) -> float:
+        """E[α] of a column of loadings that are 0, of the precision E[α] + told each, in the end.
+
+        It is (a + D/2) / (b + ½ D / (E[α] + told)), a quadratic equation.
+        """
+        assert self.prior is not None
+        D, a, b = self.n_columns, self.prior.strength_shape, self.prior.strength_rate
+        middle, last = b * told - a, (a + 0.5 * D) * told
+        away = np.sqrt(middle * middle + 4.0 * b * last)
+        return float(2.0 * last / (middle + away) if middle > 0.0 else (away - middle) / (2.0 * b))
 
     def without(self, eta: Any, k: Any, t: Any, stats: Regression) -> Any:
         """η of one component with columns of loadings that know nothing but the prior."""
@@ -231,8 +278,8 @@ class LinearColumns(NamedTuple):
         strength = np.array(0.5 * (loadings.strength + np.swapaxes(loadings.strength, -1, -2)))
         mean[:, at] = 0.0
         strength[:, at, :] = strength[:, :, at] = 0.0
-        vague = self.prior.strength_shape / self.prior.strength_rate
-        strength[:, at, at] = (vague + self.precision(t) * stats.count)[:, None]
+        told = self.precision(t) * stats.count  # by rows with h ~ N(0, 1)
+        strength[:, at, at] = (self._strength_at_rest(float(told.mean())) + told)[:, None]
         vectors = gaussian_vectors.from_standard(mean, strength)
         found = t._replace(loadings=gaussian_vectors.mean_stats(vectors))
         return eta._replace(loadings=vectors, alpha=self.alpha_given(found))

@@ -84,8 +84,17 @@ class Model(Protocol[Record, Unit, Stats]):
     def prior_given(self, t: Record) -> tuple[Record, Record]:
         """Expected natural parameters of the prior, and its expected log partition, by field."""
 
+    def turned(
+        self, eta: Record, t: Record, stats: Stats, *, is_distribution: bool
+    ) -> Record | None:
+        """The η of other coordinates of h, in which F is higher for the q(h) of these statistics.
+
+        q(h) moves with them, so that F rises by what a formula says; None leaves η as it is.
+        `is_distribution` says whether θ is more than a point.
+        """
+
     def moves(self, state: State[Record, Stats]) -> Iterable[Record]:
-        """Other η that may be better, such as rotations; each is taken if F rises."""
+        """Other η that may be better; each is taken if F rises."""
 
 
 class Learnable(Model[Record, Unit, Stats], Protocol[Record, Unit, Stats, Rows]):
@@ -184,6 +193,12 @@ class Conjugate(Generic[Record]):
         """A(prior), field by field."""
         found: Record = zip_fields(log_partition, self.families, self.prior)
         return found
+
+    def turned(
+        self, eta: Record, t: Record, stats: Record, *, is_distribution: bool
+    ) -> Record | None:
+        """Coordinates of h are those that the parameters name."""
+        return None
 
     def moves(self, state: State[Record, Record]) -> Iterable[Record]:
         """None."""

@@ -10,7 +10,7 @@ from jensen.plots.figures import (
     trace,
 )
 from jensen.plots.html import cpt_html, network_html, posterior_html, table_html
-from jensen.plots.state_figures import clusters, forecast, states
+from jensen.plots.state_figures import clusters, forecast, loadings, states
 from jensen.plots.svg import graph_svg
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "evidences",
     "forecast",
     "graph_svg",
+    "loadings",
     "log_scores",
     "network_html",
     "posterior_html",

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.plots.layers import Layered
+from jensen.support.fields import add_at
 
 Layers = list[list[int]]
 
@@ -202,8 +203,8 @@ def preference(graph: Layered, layer: list[int], place: list[int]) -> NDArray[np
         end = np.array([place[w] for v in layer for w in near[v]], np.int64)
         order = np.sign(end[:, None] - end)  # of all pairs of ends
         rows = np.zeros((len(layer), len(end)), np.int64)
-        np.add.at(rows, owner, order)
-        np.add.at(total.T, owner, rows.T)
+        add_at(rows, owner, order)
+        add_at(total.T, owner, rows.T)
     return total
 
 

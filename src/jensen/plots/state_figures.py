@@ -1,4 +1,4 @@
-"""Figures of hidden states: clusters as ellipses, paths of states, what comes after a sequence."""
+"""Figures of what is hidden: clusters as ellipses, paths of states, loadings, what comes next."""
 
 from __future__ import annotations
 
@@ -19,6 +19,9 @@ from jensen.support.text import offer
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from jensen.estimators.binary_factors import BinaryFactors
+    from jensen.estimators.factor_analysis import FactorAnalysis
+    from jensen.estimators.factor_mixture import MixtureOfFactorAnalyzers
     from jensen.estimators.gaussian_mixture import GaussianMixture
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel
     from jensen.inference.forecasts import Forecast
@@ -142,7 +145,7 @@ def states(
 
 
 def clusters(
-    model: GaussianMixture | HiddenMarkovModel,
+    model: GaussianMixture | HiddenMarkovModel | MixtureOfFactorAnalyzers,
     X: Any = None,
     *,
     columns: Sequence[int | str] = (0, 1),
@@ -151,10 +154,13 @@ def clusters(
 ) -> Axes:
     """Draw the Gaussian of every live component or state as an ellipse over two columns.
 
+    Of factor analysers the live loadings are drawn too, as lines from each mean.
+
     Parameters
     ----------
     model
-        A fitted `GaussianMixture`, or a `HiddenMarkovModel` of Gaussians, with two columns or more.
+        A fitted `GaussianMixture`, a `HiddenMarkovModel` of Gaussians or a
+        `MixtureOfFactorAnalyzers`, with two columns or more.
     X
         Rows to draw too, each in the colour of its most probable component.
     columns
@@ -191,6 +197,8 @@ def clusters(
     for k in np.flatnonzero(live_states(fitted.counts)):
         ring = means[k][:, None] + np.linalg.cholesky(spread[k]) @ circle
         ax.plot(*ring, color=f"C{k % 10}", linewidth=1.6)
+        for way in _directions(model, int(k))[at].T:
+            ax.plot(*np.stack([means[k] - way, means[k] + way]).T, color=f"C{k % 10}")
         behind = {"boxstyle": "round,pad=0.15", "facecolor": "white", "alpha": 0.75, "linewidth": 0}
         ax.annotate(str(k), means[k], ha="center", va="center", bbox=behind)
     ax.set_xlabel(names[at[0]])
@@ -199,8 +207,71 @@ def clusters(
     return ax
 
 
+def loadings(
+    model: FactorAnalysis | BinaryFactors | MixtureOfFactorAnalyzers,
+    *,
+    component: int | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the loadings of every column on every live factor, as a table of colours.
+
+    Parameters
+    ----------
+    model
+        A fitted model of factors.
+    component
+        Of which component of a mixture, counted from 0.
+    ax
+        Where to draw; a new figure, `ax.figure`, if None.
+
+    Examples
+    --------
+    >>> import numpy as np, jensen as jn
+    >>> rng = np.random.default_rng(0)
+    >>> x = rng.normal(size=(60, 1)) * [1.0, 2.0, -1.0] + 0.3 * rng.normal(size=(60, 3))
+    >>> jn.plot.loadings(jn.FactorAnalysis(1).fit(x)).get_title()
+    'loadings'
+    """
+    values = np.asarray(model.require_fitted().point.loadings)
+    title = "loadings"
+    if values.ndim == 3:
+        if component is None or not 0 <= component < len(values):
+            raise JensenError(
+                f"say of which component the loadings are drawn: component=0 to {len(values) - 1}, "
+                f"not {component!r}"
+            )
+        values, title = values[component], f"loadings of {model.noun} {component}"
+    elif component is not None:
+        raise JensenError(f"component={component!r}: only mixtures have components")
+    live = np.flatnonzero((values != 0.0).any(0))
+    if not len(live):
+        raise JensenError("there is nothing to draw: no factor is left")
+    values, names = values[:, live], column_names(model)
+    words = 0.085 * max(len(name) for name in names)
+    size = max(1.2, 0.42 * len(live)) + 1.6 + words, max(2.2, 1.0 + 0.24 * len(values))
+    ax = new_axes(size) if ax is None else ax
+    most = float(np.abs(values).max())
+    image = ax.imshow(values, cmap="RdBu_r", vmin=-most, vmax=most, aspect="auto")
+    ax.set_xticks(range(len(live)), [str(k) for k in live])
+    ax.set_yticks(range(len(values)), names)
+    ax.set_xlabel("factor")
+    ax.set_title(title, fontsize="medium")
+    ax.figure.colorbar(image, ax=ax, shrink=0.9)
+    return ax
+
+
+def _directions(model: Any, k: int) -> Any:
+    """(D, live factors): the loadings of a component; none of other models."""
+    if not hasattr(model, "dimensions_"):
+        return np.empty((model.means_.shape[1], 0))
+    own = np.asarray(model.loadings_[k])
+    return own[:, (own != 0.0).any(0)]
+
+
 def _covariances(model: Any) -> Any:
     """(K, D, D), whatever the form of the covariances."""
+    if hasattr(model, "dimensions_"):
+        return model.get_covariance()
     means, found = model.means_, np.asarray(model.covariances_)
     K, D = means.shape
     if model.covariance in ("full", "tied"):

@@ -5,7 +5,7 @@ known by Σ (1, x)(1, x)ᵀ: a sweep takes no longer for more of them. With w = 
 potential of what is seen of x_d is log_noise_d - ½ E[ψ (x_d - λᵀw)²], whatever q(θ) is.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from jensen.families.linear_regression import Regression
 from jensen.families.wishart import cholesky, gram, inverse_root, log_det
 from jensen.q_hidden.states import independent
 from jensen.q_hidden.structures import StateCounts
+from jensen.support.fields import record
 
 Array = NDArray[np.float64]
 
@@ -45,6 +46,14 @@ class FactorMixture(NamedTuple):
     weight: Array  # (R,): how often each row counts
 
 
+@record
+class FactorSums(NamedTuple):
+    """Statistics of rows, maybe by component."""
+
+    columns: Any  # `Regression` of (..., D) on w, each of the rows that show the column
+    hidden: Array  # (..., 1 + K, 1 + K): Σ E[w wᵀ] of all rows
+
+
 class FactorMoments(NamedTuple):
     """What is known of h."""
 
@@ -57,30 +66,55 @@ class FactorMoments(NamedTuple):
 def posterior(potentials: GaussianFactors) -> FactorMoments:
     """Means of h, its covariances, and the log evidence of rows in two parts."""
     log_noise, noise, first, strength, rows = potentials
-    width, many = strength.shape[-1], len(rows.weight) > 1
-    flat = rows.seen @ strength.reshape(*strength.shape[:-2], -1)
-    quadratic = flat.reshape(*flat.shape[:-1], width, width)
-    lower = cholesky(quadratic[..., 1:, 1:] + np.eye(width - 1))
-    spread = gram(inverse_root(lower))
+    packed = rows.seen @ packed_triangle(strength)
     constant, values = rows.root[:, :1], rows.root[:, 1:]
     whole = values @ first
-    pull = whole - constant * quadratic[..., 0][..., rows.owner, :]
-    mean = np.empty_like(pull)
+    pull = whole - constant * packed[..., _first_column(first.shape[-1])][..., rows.owner, :]
+    spread, sizes, mean = _conditioned(packed, rows.owner, pull)
     mean[..., :1] = constant
-    if many:
-        np.einsum(
-            "...rij,...rj->...ri", spread[..., rows.owner, :, :], pull[..., 1:], out=mean[..., 1:]
-        )
-    else:
-        mean[..., 1:] = pull[..., 1:] @ spread[..., 0, :, :]
     square = ((values * values) @ noise[..., None])[..., 0]
     square -= constant[:, 0] * (pull[..., 0] + whole[..., 0])
     square -= (pull[..., 1:] * mean[..., 1:]).sum(-1)
-    log_size = log_noise @ rows.seen.T + 0.5 * log_det(lower, 1.0)
-    return FactorMoments(mean, spread, log_size, square)
+    return FactorMoments(mean, spread, log_noise @ rows.seen.T + 0.5 * sizes, square)
 
 
-def expected(potentials: GaussianFactors) -> tuple[Array, Regression]:
+def _conditioned(packed: Array, owner: NDArray[np.intp], pull: Array) -> tuple[Array, Array, Array]:
+    """Covariances of h of patterns, their log determinants, and E[w] of rows but for the 1."""
+    *axes, n, _ = packed.shape
+    K, mean = pull.shape[-1] - 1, np.empty_like(pull)
+    if n == 1:
+        quadratic = whole_square(packed, 1 + K)[..., 1:, 1:]
+        lower = cholesky(quadratic + np.eye(K))
+        spread = gram(inverse_root(lower))
+        mean[..., 1:] = pull[..., 1:] @ spread[..., 0, :, :]
+        return spread, log_det(lower, 1.0), mean
+    from jensen.kernels.factor_rows import condition
+
+    spread, sizes = np.empty((*axes, n, K, K)), np.empty((*axes, n))
+    for s in np.ndindex(*axes):
+        condition(packed[s], owner, pull[s], spread[s], sizes[s], mean[s])
+    return spread, sizes, mean
+
+
+def packed_triangle(matrices: Array) -> Array:
+    """The lower triangles of symmetric matrices, row by row along one axis."""
+    return np.ascontiguousarray(matrices[(..., *np.tril_indices(matrices.shape[-1]))])
+
+
+def whole_square(packed: Array, width: int) -> Array:
+    """The matrices whose lower triangles these are."""
+    row, column = np.indices((width, width))
+    row, column = np.maximum(row, column), np.minimum(row, column)
+    return np.asarray(packed[..., row * (row + 1) // 2 + column])
+
+
+def _first_column(width: int) -> NDArray[np.intp]:
+    """Where it stands in a packed triangle."""
+    row = np.arange(width)
+    return row * (row + 1) // 2
+
+
+def expected(potentials: GaussianFactors) -> tuple[Array, FactorSums]:
     """E_q[log potentials] + H[q(h)] of every pattern, and what each column was regressed on."""
     rows, found = potentials.rows, posterior(potentials)
     squares = np.bincount(rows.owner, found.square, len(rows.weight))
@@ -105,25 +139,31 @@ def mixed(potentials: FactorMixture) -> tuple[Array, StateCounts]:
     return value, StateCounts(share.sum(1), moments(factors.rows, found, share, weight))
 
 
-def moments(rows: FactorRows, found: FactorMoments, share: Array, weight: Array) -> Regression:
-    """For each column the sums over rows that show it: of 1, x², x E[w] and E[w wᵀ].
+def moments(rows: FactorRows, found: FactorMoments, share: Array, weight: Array) -> FactorSums:
+    """For each column the sums over rows that show it, of 1, x², x E[w] and E[w wᵀ]; and of all.
 
     Rows count by their share (..., R), patterns by their weight (..., P).
     """
-    mean, values, n = found.mean, rows.root[:, 1:], len(rows.weight)
-    width = mean.shape[-1]
+    mean, values, width = found.mean, rows.root[:, 1:], found.mean.shape[-1]
     weighed = share[..., None] * mean
-    if n == 1:
+    if len(rows.weight) == 1:
         outer = (np.swapaxes(weighed, -1, -2) @ mean)[..., None, :, :]
+        outer[..., 1:, 1:] += weight[..., None, None] * found.spread
+        squares = packed_triangle(outer)
     else:
-        starts = np.searchsorted(rows.owner, np.arange(n))  # those of a pattern stand together
-        products = weighed[..., :, None] * mean[..., None, :]
-        outer = np.add.reduceat(products, starts, axis=-3)
-    outer[..., 1:, 1:] += weight[..., None, None] * found.spread
-    sums = rows.seen.T @ outer.reshape(*outer.shape[:-2], -1)
-    return Regression(
-        weight @ rows.seen,
-        share @ (values * values),
-        values.T @ weighed,
-        sums.reshape(*sums.shape[:-1], width, width),
-    )
+        squares = _squares(rows, found, share, weight)
+    sums = whole_square(rows.seen.T @ squares, width)
+    columns = Regression(weight @ rows.seen, share @ (values * values), values.T @ weighed, sums)
+    return FactorSums(columns, whole_square(squares.sum(-2), width))
+
+
+def _squares(rows: FactorRows, found: FactorMoments, share: Array, weight: Array) -> Array:
+    """E[w wᵀ] of all rows of each pattern, as packed triangles."""
+    from jensen.kernels.factor_rows import add_squares
+
+    *axes, _, width = found.mean.shape
+    squares = np.zeros((*axes, len(rows.weight), width * (width + 1) // 2))
+    for s in np.ndindex(*axes):
+        parts = found.mean[s], share[s], rows.owner, found.spread[s], weight[s]
+        add_squares(*parts, squares[s])
+    return squares

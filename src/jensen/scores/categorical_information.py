@@ -11,12 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import xlogy
 
-from jensen.data import Table
+from jensen.data import Table, TableScan
 from jensen.data.counting import CountingPlan, count_meetings, plane_plan, require_states
+from jensen.scores.summed_information import SummedInformation
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Rows = Table | TableScan
 
 MOST_STATES = 16
 """Variables with more states are counted faster row by row than by bitsets."""
@@ -235,17 +237,19 @@ class ConditionalInformation:
     """
 
     def __init__(
-        self, table: Table, names: Sequence[str], given: str, sample_size: float = 0.0
+        self, table: Rows, names: Sequence[str], given: str, sample_size: float = 0.0
     ) -> None:
         self.names = tuple(names)
         self.total = table.total_weight + sample_size
-        variable, codes = require_states(table, given), table.column(given).data
-        parts = [
-            CategoricalInformation(
-                table.take(codes == state), self.names, sample_size / variable.n_states
-            )
-            for state in range(variable.n_states)
-        ]
+        n_states = require_states(table, given).n_states
+        share = sample_size / n_states
+        parts: list[CategoricalInformation | SummedInformation] = []
+        for state in range(n_states):
+            if isinstance(table, Table):
+                rows = table.take(table.column(given).data == state)
+                parts.append(CategoricalInformation(rows, self.names, share))
+            else:
+                parts.append(SummedInformation.of(table.where(given, state), self.names, share))
         self._parts = [(part.total / self.total, part) for part in parts if part.total > 0.0]
 
     @property

@@ -28,6 +28,7 @@ from jensen.exceptions import DataError
 from jensen.families.schur import Left
 from jensen.scores.gaussian import GaussianScore
 from jensen.scores.set_functions import sizes_of_sets
+from jensen.support.fields import add_at
 from jensen.support.machine import check_memory
 
 Array = NDArray[np.float64]
@@ -201,7 +202,7 @@ class ConditionalGaussian:
         group_moments(self.rows, self.weights, number, count, mean, scatter)
         for numbers, at, covariances in self.spreads:
             block = np.zeros((n, len(numbers), len(numbers)))
-            np.add.at(block, number[at], self.weights[at, None, None] * covariances)
+            add_at(block, number[at], self.weights[at, None, None] * covariances)
             scatter[:, numbers[:, None], numbers] += block
         occurs = count > 0.0
         if not occurs.all():

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Table, as_table
+from jensen.data import RowSource, Table, TableScan, as_rows
 from jensen.data.counting import counts_as_numbers, is_complete
 from jensen.exceptions import DataError, JensenError
 from jensen.scores.categorical_information import (
@@ -19,25 +19,13 @@ from jensen.scores.categorical_information import (
     ConditionalInformation,
     Mask,
 )
+from jensen.scores.summed_information import SummedInformation, information_of_share
 from jensen.scores.table_checks import require_rows, require_values
 from jensen.support.arguments import is_real
 from jensen.support.machine import check_memory, one_blas_thread
 from jensen.support.text import of_frame, offer, some
 
-LEAST = 1e-13
-"""A smaller unexplained share of the variance is due to rounding, and taken as 0."""
-
-
-def information_of_share(share: Array) -> Array:
-    """-½ log(1 - share), where `share` of the variance is explained; infinite if all of it is."""
-    rest = np.subtract(1.0, share)
-    np.minimum(rest, 1.0, out=rest)
-    rest[rest < LEAST] = 0.0
-    with np.errstate(divide="ignore"):
-        np.log(rest, out=rest)
-    rest *= -0.5
-    rest += 0.0  # no -0
-    return rest
+Rows = TypeVar("Rows", bound=RowSource)
 
 
 class GaussianInformation:
@@ -206,7 +194,9 @@ class PairInformation(Protocol):
         """(n,): that of column k with the wanted columns; the other entries are undefined."""
 
 
-Unconditional: TypeAlias = CategoricalInformation | GaussianInformation | MixedInformation
+Unconditional: TypeAlias = (
+    CategoricalInformation | GaussianInformation | MixedInformation | SummedInformation
+)
 
 
 @dataclass(frozen=True)
@@ -278,7 +268,7 @@ def mutual_information_matrix(
      [0.693 0.693 0.   ]
      [0.    0.    0.693]]
     """
-    data = complete(as_table(table), "the matrix of mutual informations")
+    data = complete(as_rows(table), "the matrix of mutual informations")
     names = [name for name in sorted(data.names) if name != given]
     check_memory(24.0 * len(names) ** 2, "the matrix of mutual informations", "take fewer columns")
     found: PairInformation
@@ -289,14 +279,13 @@ def mutual_information_matrix(
     return MutualInformations(found.names, found.matrix())
 
 
-def complete(table: Table, task: str) -> Table:
+def complete(table: Rows, task: str) -> Rows:
     """The rows with a weight; refused if a value is missing, or if there are no columns."""
     if not table.names:
         raise DataError(f"{task} needs a column, and this table has none")
-    if table.weights is not None and not table.weights.all():
-        table = table.take(table.weights > 0.0)
+    table = table.counted()
     require_rows(table)
-    if not is_complete(table):
+    if not (isinstance(table, Table) and is_complete(table)):
         require_values(table, table.names, task, str)
     return table
 
@@ -308,27 +297,32 @@ def imagined_rows(smoothing: Any) -> float:
     return 4.0 * float(smoothing)
 
 
-def pair_information(table: Table, names: Sequence[str], smoothing: float = 0.0) -> Unconditional:
-    """Mutual informations of columns of any kind, from a table without missing values."""
-    table = counts_as_numbers(table, keep_declared=False)
+def pair_information(
+    table: RowSource, names: Sequence[str], smoothing: float = 0.0
+) -> Unconditional:
+    """Mutual informations of columns of any kind, of rows without missing values."""
+    if isinstance(table, Table):
+        table = counts_as_numbers(table, keep_declared=False)
     kinds = {variable.name: variable.kind for variable in table.variables}
-    chosen = [kinds[name] for name in names]
+    chosen = ["categorical" if kinds[name] == "categorical" else "continuous" for name in names]
     sample_size = imagined_rows(smoothing)
-    if "continuous" not in chosen:
-        return CategoricalInformation(table, names, sample_size)
-    if sample_size > 0.0:
+    if sample_size > 0.0 and "continuous" in chosen:
         first = names[chosen.index("continuous")]
         raise DataError(
             f"smoothing adds to counts, and column {first!r} is continuous: leave smoothing out, "
             f"or use jn.discretize"
         )
+    if not isinstance(table, Table):
+        return SummedInformation.of(table, names, sample_size)
+    if "continuous" not in chosen:
+        return CategoricalInformation(table, names, sample_size)
     if "categorical" in chosen:
         return MixedInformation(table, names)
     return GaussianInformation(table, names)
 
 
 def conditional_information(
-    table: Table, names: Sequence[str], given: str, smoothing: float = 0.0
+    table: Table | TableScan, names: Sequence[str], given: str, smoothing: float = 0.0
 ) -> ConditionalInformation:
     """Mutual informations of categorical columns given another one."""
     numbers = [x for x in (given, *names) if table.variable(x).kind != "categorical"]

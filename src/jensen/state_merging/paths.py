@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from jensen.exceptions import DataError
 from jensen.state_merging.merged_counts import Array, Counts, Indices, Prior, summarise
 from jensen.support.arguments import check_whole
+from jensen.support.fields import add_at
 
 GRID = 2.0**30
 """Log probabilities are rounded to multiples of 1 / GRID, so that sums, and ties, are exact."""
@@ -84,9 +85,9 @@ def count(paths: Paths, n_symbols: int) -> Counts:
     numbers, states, before, _ = number_states(paths)
     outside = len(numbers)
     moves, emitted = np.zeros((outside + 1, outside + 1)), np.zeros((outside, n_symbols))
-    np.add.at(moves, (before, states), paths.weights)
-    np.add.at(moves[:, -1], states[paths.ends], paths.weights[paths.ends])
-    np.add.at(emitted, (states, paths.symbols), paths.weights)
+    add_at(moves, (before, states), paths.weights)
+    add_at(moves[:, -1], states[paths.ends], paths.weights[paths.ends])
+    add_at(emitted, (states, paths.symbols), paths.weights)
     return summarise(moves, emitted)
 
 

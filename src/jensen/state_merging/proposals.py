@@ -22,6 +22,7 @@ from jensen.state_merging.merged_counts import (
     select,
 )
 from jensen.state_merging.paths import NumberedPaths, Paths, number_states
+from jensen.support.fields import add_at
 
 Mask = NDArray[np.bool_]
 
@@ -199,7 +200,7 @@ def _gain(
     rows = np.flatnonzero(counts.moves[:, k])
     rows = np.append(np.union1d(rows, k), n_states + 1)
     emitted = np.zeros((2, n_symbols))
-    np.add.at(emitted, (part.astype(int), paths.symbols[here]), paths.weights[here])
+    add_at(emitted, (part.astype(int), paths.symbols[here]), paths.weights[here])
     gain = log_rows(moves[rows], prior) - log_rows(counts.moves[rows[:-1]], prior)
     gain += log_rows(emitted, prior) - log_rows(counts.emitted[[k]], prior)
     n_moves = counts.used_moves.sum()
@@ -221,7 +222,7 @@ def _split_moves(
     before, after = numbered.before[here], numbered.after[here]
     within = before == k  # the position before is one of `here`, too: the one before in it
     before = np.where(within, np.append(k, own[:-1]), before)
-    np.add.at(split, (before, own), weights)
+    add_at(split, (before, own), weights)
     leaves = after != k
-    np.add.at(split, (own[leaves], after[leaves]), weights[leaves])
+    add_at(split, (own[leaves], after[leaves]), weights[leaves])
     return split

@@ -49,6 +49,17 @@ def subtract(a: Same, b: Same | None) -> Same:
     return found
 
 
+def add_at(target: NDArray[Any], index: Any, values: Any) -> None:
+    """Add values to the entries of an array that an index names, as often as it names them.
+
+    NumPy 2.4 reads beyond values that have fewer axes than one index array, so they are spread to
+    the shape of the index here; nothing else in the package calls `np.add.at`.
+    """
+    at = index if isinstance(index, tuple) else (index,)
+    shape = np.broadcast_shapes(*map(np.shape, at)) + target.shape[len(at) :]
+    np.add.at(target, index, np.ascontiguousarray(np.broadcast_to(values, shape)))
+
+
 def _join(inside: Callable[..., Any], leaf: Callable[..., Any], a: Any, b: Any) -> Any:
     if is_record(a):
         return zip_fields(inside, a, b)

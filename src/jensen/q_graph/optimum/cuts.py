@@ -29,6 +29,7 @@ from scipy.sparse.csgraph import connected_components
 from jensen.graphs.indexed_graph import find_cycle
 from jensen.q_graph.optimum.families import CandidateFamilies
 from jensen.q_graph.optimum.solver import solver
+from jensen.support.fields import add_at
 
 Array = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -157,7 +158,7 @@ def local_cut(families: CandidateFamilies, x: Array, members: Sequence[int]) -> 
     at, row, number = _within(families, members)
     s, n_sets = len(members), 1 << len(members)
     weight: Array = np.zeros((s, n_sets))
-    np.add.at(weight, (row, number), x[at])
+    add_at(weight, (row, number), x[at])
     prices = _packing_prices(weight)
     if prices is None:
         return None

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Table, as_table
+from jensen.data import RowSource, Table, as_rows, as_table
 from jensen.data.column_warnings import warn_of_row_names
 from jensen.exceptions import DataError, GraphError, JensenError
 from jensen.graphs import DAG
@@ -117,9 +117,9 @@ def chow_liu(
     """
     began = time.perf_counter()
     penalty = _read_score(score)
-    data, _ = learned_columns(as_table(table), {"root": root})
+    data, _ = learned_columns(as_rows(table), {"root": root})
     if is_incomplete(data):
-        return _tree_of_incomplete(data, root, smoothing, penalty)
+        return _tree_of_incomplete(as_table(data), root, smoothing, penalty)
     data = complete(data, "a Chow-Liu tree")
     warn_of_row_names(data, counts=True)
     warn_of_constant_labels(data)
@@ -184,7 +184,7 @@ def _tree_of_incomplete(
     return DAG(edges, nodes=names).with_info(found.info)
 
 
-def _stages(table: Table, names: Sequence[str]) -> list[int]:
+def _stages(table: RowSource, names: Sequence[str]) -> list[int]:
     """Continuous columns join a tree after the categorical ones, if there are both."""
     stages = [int(table.variable(name).kind != "categorical") for name in names]
     return stages if 0 in stages else [0] * len(names)
@@ -227,7 +227,7 @@ def tan(table: Any, target: str, root: str | None = None, smoothing: float = 0.0
            [0.667, 0.333]])
     """
     began = time.perf_counter()
-    rows, _ = learned_columns(as_table(table), {"target": target, "root": root})
+    rows, _ = learned_columns(as_rows(table), {"target": target, "root": root})
     data = complete(rows, "a tree-augmented classifier")
     warn_of_row_names(data)
     warn_of_constant_labels(data)
@@ -262,7 +262,7 @@ def naive_bayes(table: Any, target: str) -> DAG:
     >>> jn.naive_bayes({"a": [0, 1], "b": ["x", "y"], "class": ["p", "q"]}, "class")
     DAG('class -> a; class -> b')
     """
-    features = _features(as_table(table), target)
+    features = _features(as_rows(table), target)
     return DAG([(target, feature) for feature in features], nodes=[target])
 
 
@@ -277,7 +277,7 @@ def _info(
     )  # fmt: skip
 
 
-def _features(table: Table, target: str) -> list[str]:
+def _features(table: RowSource, target: str) -> list[str]:
     """The columns but the target, sorted."""
     kind = table.variable(target).kind
     if kind != "categorical":
@@ -294,7 +294,7 @@ def _check_root(root: str | None, names: Sequence[str]) -> None:
         raise GraphError(f"{option('root', root)} is none of the variables of the tree: {shown}")
 
 
-def _refuse_few_rows(table: Table, names: Sequence[str]) -> None:
+def _refuse_few_rows(table: RowSource, names: Sequence[str]) -> None:
     if table.n_rows > 1:
         return
     for name in names:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import Table
+from jensen.data import RowSource, Table
 from jensen.data.counting import counts_as_numbers
 from jensen.exceptions import DataError, UnboundedError
 from jensen.q_graph.classes.graph import are_equivalent
@@ -67,7 +67,7 @@ class Weights(NamedTuple):
         return np.asarray(self.values[k])
 
 
-def is_incomplete(table: Table) -> bool:
+def is_incomplete(table: RowSource) -> bool:
     """Whether values are missing in rows that count."""
     return bool(table.counted().n_missing())
 

@@ -16,7 +16,7 @@ from scipy.special import entr
 
 from jensen.exceptions import JensenError
 from jensen.q_hidden.trees.run import Sites
-from jensen.support.fields import record
+from jensen.support.fields import add_at, record
 from jensen.support.text import USUAL_PRIOR
 
 Array = NDArray[np.float64]
@@ -194,7 +194,7 @@ class Part:
             parts: list[Any] = [weight, [0]]
             for share in potential.shares:
                 parts += [q[share.block].sum(share.others), [0, *share.labels]]
-            np.add.at(counts, self.at[j], np.einsum(*parts, [0, *potential.labels]))
+            add_at(counts, self.at[j], np.einsum(*parts, [0, *potential.labels]))
 
     def even(self) -> Tables:
         """All states alike."""

@@ -14,6 +14,7 @@ from jensen.graphs.indexed_graph import topological_order
 from jensen.q_hidden.trees.blocks import SetPlan, plan_of
 from jensen.q_hidden.trees.plans import InternedLists, Plans, grown
 from jensen.q_hidden.trees.run import Drawing, Sites, make_sites, pick, with_bases
+from jensen.support.fields import add_at
 from jensen.support.machine import ordered_map
 from jensen.support.tree_records import (
     Problems,
@@ -156,7 +157,7 @@ class HiddenRows:
             own = known[part.numbers]
             weight = grown(weight, len(lists))
             weight[n : len(lists)], n = 0.0, len(lists)
-            np.add.at(weight, own, part.weight)  # row by row, so that blocks change no bit
+            add_at(weight, own, part.weight)  # row by row, so that blocks change no bit
             if with_rows:
                 numbers.append(own)
                 row_ends.append(part.row_end)

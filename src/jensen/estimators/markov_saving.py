@@ -1,0 +1,81 @@
+"""Markov networks as plain data, with all that was chosen, and in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from jensen.estimators.markov_problem import MarkovSettings
+from jensen.estimators.reports import (
+    LABELS,
+    LOOP,
+    METHOD,
+    Stored,
+    plain_choices,
+    plain_learned,
+    plain_numbers,
+    read_choices,
+    read_learned,
+    read_stored_prior,
+    usual_choices,
+)
+from jensen.inference.undirected_network import UndirectedNetwork
+from jensen.support.json_values import Checked, refusing
+from jensen.support.text import plural
+
+if TYPE_CHECKING:
+    from jensen.estimators.markov_network import MarkovNetwork
+
+CHAINS = ("n_samples", "burn_in", "thin", "n_chains")
+STORED = {
+    "method": METHOD,
+    "prior": Stored(plain_numbers, read_stored_prior, is_needed=True),
+    "interactions": Stored(str, Checked.text),
+    "hidden": LABELS["hidden"],
+    **{name: stored for name, stored in LOOP.items() if name not in (*CHAINS, "accelerate")},
+}
+
+
+def plain_markov(net: MarkovNetwork) -> dict[str, Any]:
+    """Choices, what was learned, and the potentials, in the order of files."""
+    network = net.require_any()
+    _settings(net).check()
+    return {
+        "format": network.format,
+        "choices": plain_choices(STORED, net.get_params(), usual_choices(net)),
+        "learned": plain_learned(net),
+        **network.to_dict(),
+    }
+
+
+def read_markov(make: type[MarkovNetwork], value: Checked) -> MarkovNetwork:
+    """What `plain_markov` gave."""
+    members, rest = value.parted({"format", "choices", "learned"})
+    choices = read_choices(STORED, members["choices"])
+    with refusing(value.file):
+        network = UndirectedNetwork.from_dict(rest)
+    net = make(network.graph, **choices)
+    net.network_, net.graph_ = network, network.graph
+    with refusing(f"{value.file}: choices"):
+        _settings(net).check()
+    read_learned(net, members["learned"], network)
+    return net
+
+
+def _settings(net: MarkovNetwork) -> MarkovSettings:
+    names = [name for name in STORED if name not in ("hidden", "random_state")]
+    return MarkovSettings(**{name: getattr(net, name) for name in names}, hidden=net.hidden or {})
+
+
+def meaning(net: MarkovNetwork) -> str:
+    """What F is."""
+    return "log-likelihood" if net.prior is None else "log-likelihood + log prior"
+
+
+def told(net: MarkovNetwork) -> str:
+    """How the potentials were found, in words."""
+    if not hasattr(net, "free_energy_"):
+        return "potentials given, not learned"
+    ended = "converged" if net.converged_ else "not converged"
+    starts = f"; the best of {plural(len(net.starts_), 'start')}" if len(net.starts_) > 1 else ""
+    sweeps = plural(net.n_sweeps_, "sweep")
+    return f"{meaning(net)} {net.free_energy_:.6f} after {sweeps}, {ended}{starts}"
