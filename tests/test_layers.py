@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import jensen
+from benchmarks import house
 
 PACKAGE = Path(jensen.__file__).parent
 
@@ -78,3 +79,22 @@ def test_numpy_s_add_at_is_called_in_one_place():
         if "add.at(" in path.read_text(encoding="utf-8")
     ]
     assert calls == ["support/fields.py"]
+
+
+def test_modules_and_functions_are_short():
+    """A module has at most 400 lines, and a function 60 beside its docstring."""
+    modules = house.read_modules()
+    long = [f"{x.name}: {x.n_lines} lines" for x in modules if x.n_lines > house.LONG_MODULE]
+    long += [f"{x.name}.{f.name}" for x in modules for f in x.functions() if house.is_long(f)]
+    assert long == []
+
+
+def test_class_names_say_which_class_is_meant():
+    names = [
+        node.name
+        for module in house.read_modules()
+        for node in ast.walk(module.tree)
+        if isinstance(node, ast.ClassDef)
+    ]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    assert len(twice) <= 10, twice

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import pytest
 from threadpoolctl import threadpool_info
 
 from jensen.support.machine import one_blas_thread
@@ -51,6 +52,7 @@ def outcome(n):
     return done.stdout.split()
 
 
+@pytest.mark.compiled
 def test_threads_of_blas_change_no_bit():
     assert outcome("1") == outcome("2")
 

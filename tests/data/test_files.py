@@ -3,6 +3,7 @@
 import bz2
 import gzip
 import os
+import threading
 from pathlib import PurePath
 
 import pyarrow as pa
@@ -86,6 +87,25 @@ def test_an_unknown_suffix(name):
 def test_no_such_file(tmp_path):
     with pytest.raises(FileError, match=r"there is no file .*none\.csv"):
         jn.read_table(tmp_path / "none.csv")
+
+
+def test_a_pipe_with_a_name_is_read_to_its_end(tmp_path):
+    """As `<(command)` of a shell gives one: it has no size before it is read."""
+    path = tmp_path / "rows.csv"
+    os.mkfifo(path)
+    text = "x,y\n" + "a,b\n" * 50_000
+    writer = threading.Thread(target=path.write_text, args=(text,))
+    writer.start()
+    assert jn.read_table(path).n_rows == 50_000
+    writer.join()
+
+
+def test_a_file_that_grows_while_it_is_read(tmp_path, monkeypatch):
+    path = tmp_path / "rows.csv"
+    path.write_text("x,y\n" + "a,b\n" * 50)
+    told = os.stat_result((*path.stat()[:6], 60, *path.stat()[7:]))
+    monkeypatch.setattr(os, "fstat", lambda number: told)
+    assert jn.read_table(path).n_rows == 50
 
 
 def test_a_name_too_long_for_the_system():

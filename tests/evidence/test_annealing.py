@@ -141,8 +141,8 @@ def test_few_chains_that_carry_the_weight_are_told():
     plain = jn.log_evidence(model, x, "ais", n_temperatures=1, n_chains=500)
     assert "carry the estimate" in repr(plain)
     assert plain.value < exact - 3.0
-    annealed = jn.log_evidence(model, x, "ais", n_chains=500)
-    assert abs(annealed.value - exact) < 4.0 * annealed.standard_error
+    annealed = jn.log_evidence(model, x, "ais", n_temperatures=400, n_chains=200)
+    assert abs(annealed.value - exact) < 4.0 * annealed.standard_error < 2.0
 
 
 def test_missing_cells_of_classes_are_left_out():

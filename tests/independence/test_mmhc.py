@@ -110,6 +110,7 @@ def test_constraints_hold_and_required_edges_need_no_test():
     assert not few.parents("asia")
 
 
+@pytest.mark.compiled
 def test_tests_read_the_rows_known_and_structural_em_climbs():
     frame = table().to_pandas().astype(object)
     holes = frame.mask(np.random.default_rng(0).random(frame.shape) < 0.1)

@@ -250,6 +250,7 @@ def test_draws_of_sets(n_candidates, outside, spread):
             check_draws(raw, read, v, level, must_meet, seed=v)
 
 
+@pytest.mark.compiled
 def test_draws_from_a_real_table(alarm):
     rng = np.random.default_rng(1)
     nodes, read = rng.integers(0, 37, 12), read_weights(alarm)

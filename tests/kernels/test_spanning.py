@@ -52,6 +52,7 @@ def test_noise_below_the_tie_does_not_decide():
         assert near.tolist() == [-1, 0, 0, 0, 0, 0]
 
 
+@pytest.mark.compiled
 def test_kernels_of_trees_see_one_type(check_signatures):
     rng = np.random.default_rng(0)
     columns = {"a": [0, 1, 1, 0] * 10, "b": [0, 1] * 20, "c": list(range(40))}

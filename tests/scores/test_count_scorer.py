@@ -65,6 +65,7 @@ def test_small_tables(monkeypatch, score, way, n_rows):
 
 @every_score
 @every_way
+@pytest.mark.compiled
 def test_variables_of_all_sizes(monkeypatch, score, way):
     """Those that a way cannot count are counted otherwise."""
     force(monkeypatch, way)

@@ -125,6 +125,7 @@ def test_probabilities_are_the_same():
     assert best[0].score == pytest.approx(jn.score(best[0].graph, changed(data), "bge"), rel=1e-12)
 
 
+@pytest.mark.compiled
 def test_powers_of_two_give_the_same_bits():
     data = make_data()
     other = scaled(data)

@@ -1,11 +1,13 @@
 """Tables in files: CSV, TSV and Parquet, plain or compressed, through Arrow."""
 
+import os
 import sys
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
@@ -123,10 +125,19 @@ def _read_content(path: Path) -> pa.Buffer:
         raise FileError(f"there is no file {show_path(path)}")
     compression = COMPRESSED.get(path.suffix.lower())
     if compression is None:
-        return pa.py_buffer(path.read_bytes())
+        return _read_whole(path)
     # Arrow itself opens no file whose name is not UTF-8.
     with path.open("rb") as file, pa.input_stream(file, compression=compression) as stream:
         return _unpack(stream, path)
+
+
+def _read_whole(path: Path) -> pa.Buffer:
+    """What a file holds, in an array of NumPy: its pages are large, and so filled sooner."""
+    with path.open("rb") as file:
+        content = np.empty(os.fstat(file.fileno()).st_size, np.uint8)
+        content = content[: file.readinto(content.data)]
+        rest = file.read()  # of a pipe, which has no size, or a file that grows
+    return pa.py_buffer(content.tobytes() + rest if rest else content)
 
 
 def _unpack(stream: pa.NativeFile, path: Path) -> pa.Buffer:

@@ -20,6 +20,7 @@ from jensen.estimators.network_kinds import (
 )
 from jensen.estimators.network_methods import NetworkMethods
 from jensen.estimators.reports import Summary, summarise
+from jensen.estimators.updating import Updating
 from jensen.exceptions import JensenError, NotFittedError
 from jensen.graphs import DAG, PDAG, as_dag
 from jensen.inference import CPT, Network, TablePosterior
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     pass
 
 
-class BayesianNetwork(AnswersToPeers, NetworkMethods, Estimator):
+class BayesianNetwork(AnswersToPeers, Updating, NetworkMethods, Estimator):
     """A Bayesian network over labels (categorical variables, some hidden), numbers, or both.
 
     Where all columns are continuous every node is a linear regression on its parents, with
@@ -177,7 +178,7 @@ class BayesianNetwork(AnswersToPeers, NetworkMethods, Estimator):
         "map_query": "most_probable(given=...)",
         "predict_probability": "predict_proba(table, name)",
         "simulate": "sample(n)",
-        "fit_update": "fit, with start= and prior=",
+        "fit_update": "update",
         "check_model": "not needed: tables are checked when they are given",
         "is_dconnected": "graph.d_separated",
     }

@@ -336,8 +336,6 @@ class MarkovNetwork(AnswersToPeers, Questions, Estimator):
 
         return Summary(f"{self!r}\n{told(self)}\n\n{self.require_any().listing()}")
 
-    # --- pictures and files ---
-
     def to_svg(
         self,
         *,
@@ -377,12 +375,6 @@ class MarkovNetwork(AnswersToPeers, Questions, Estimator):
         """What a file of this network holds, in words."""
         return UndirectedNetwork.holds
 
-    def save(self, path: str | Path) -> None:
-        """Write the network to a file, JSON or UAI by its suffix; `jn.load` reads it back."""
-        from jensen.io import save
-
-        save(self, path)
-
     def equals(self, other: MarkovNetwork, tolerance: float = 0.0) -> bool:
         """Same graph, same states, and log potentials equal within `tolerance`."""
         return self.require_any().equals(other.require_any(), tolerance)
@@ -399,9 +391,6 @@ class MarkovNetwork(AnswersToPeers, Questions, Estimator):
         from jensen.estimators.markov_saving import read_markov
 
         return read_markov(cls, as_checked(value))
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: x for name, x in vars(self).items() if name != "_rows_of_fit"}
 
     def __repr__(self) -> str:
         if not hasattr(self, "network_"):

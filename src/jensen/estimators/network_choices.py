@@ -7,6 +7,7 @@ set from outside say nothing about how it depends on its parents.
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -41,7 +42,17 @@ SEEKING = [name for name in COMMON if ALGORITHMS[name].seeks_mode]
 
 
 class Estimator:
-    """Choices can be read, changed and copied (`sklearn.base.clone` works)."""
+    """Choices can be read, changed and copied (`sklearn.base.clone` works); models are saved."""
+
+    def save(self, path: str | Path) -> None:
+        """Write the network to a file; `jn.load` reads it back. The suffix tells the format."""
+        from jensen.io import save
+
+        save(self, path)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but the rows of `fit`, which are held in memory only."""
+        return {name: x for name, x in vars(self).items() if name != "_rows_of_fit"}
 
     @classmethod
     def _choices(cls) -> list[str]:

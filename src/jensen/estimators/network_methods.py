@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -42,6 +41,10 @@ class NetworkMethods(Questions):
     method: str | None
     prior: Any
     _rows_of_fit: tuple[AnyModel, Units] | None = None  # in memory only
+    _saw_all = False  # whether the rows of the last fit missed nothing
+    _seen: Any = None  # what updates keep of all rows so far
+    n_updates_ = 1  # tables that were learned from; 1 of a network from a file
+    update_: str
 
     def require_network(self) -> Network:
         """The frozen network of tables, or an error if there is none."""
@@ -276,10 +279,12 @@ class NetworkMethods(Questions):
             )
         return standard_errors(network, *held)
 
-    def hold_rows(self, problem: Problem) -> None:
+    def hold_rows(self, problem: Problem | None) -> None:
         """Hold what EM learned from, for standard errors; other methods have none."""
-        is_em = problem.choices.algorithm.name == EM.name
-        self._rows_of_fit = (problem.model, problem.data.units) if is_em else None
+        is_em = problem is not None and problem.choices.algorithm.name == EM.name
+        self._rows_of_fit = (problem.model, problem.data.units) if problem and is_em else None
+        self._saw_all = problem is not None and problem.data.units.is_complete
+        self._seen, self.n_updates_ = None, 1
 
     # --- pictures, files, other libraries ---
 
@@ -354,15 +359,6 @@ class NetworkMethods(Questions):
     def holds(self) -> str:
         """What a file of this network holds, in words."""
         return self.network_.holds if hasattr(self, "network_") else "BayesianNetwork"
-
-    def save(self, path: str | Path) -> None:
-        """Write the network to a file; `jn.load` reads it back. The suffix tells the format."""
-        from jensen.io import save
-
-        save(self, path)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: x for name, x in vars(self).items() if name != "_rows_of_fit"}
 
     def _repr_html_(self) -> str | None:
         if hasattr(self, "network_"):

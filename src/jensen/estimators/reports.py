@@ -120,7 +120,7 @@ LOOP = {
 
 def plain_learned(net: Any) -> dict[str, Any] | None:
     """How the parameters were found, or None if they were not learned."""
-    if not hasattr(net, "free_energy_"):
+    if not hasattr(net, "free_energy_") or _is_of_a_stream(net):
         return None
     found = {
         "free_energy": _plain_number(net.free_energy_),
@@ -164,6 +164,11 @@ def read_learned(net: Any, value: Checked, fitted: Fitted) -> None:
         members["trace"].fail(
             f"has {net.trace_.size} values, but there are {fitted.n_samples} samples"
         )
+
+
+def _is_of_a_stream(net: Any) -> bool:
+    """Whether updates ended where no F of all rows is known; chains have none either."""
+    return bool(np.ndim(net.trace_) == 1 and math.isnan(net.free_energy_))
 
 
 def _check_ascent(net: Any, members: Mapping[str, Checked]) -> None:
@@ -301,6 +306,8 @@ def learning(net: Any) -> list[str]:
     """How the parameters of a network or another model were found, if they were learned."""
     if not hasattr(net, "free_energy_"):
         return ["tables given, not learned"]
+    if _is_of_a_stream(net):
+        return [f"{plural(net.n_updates_, 'update')}; {net.update_}"]
     if net.trace_.ndim == 2:
         return [
             f"{plural(net.trace_.shape[0], 'chain')} of {plural(net.trace_.shape[1], 'sample')}; "

@@ -140,7 +140,7 @@ def dumps(scores: LocalScores) -> str:
         listed = sorted(families.items(), key=lambda item: (-item[1], len(item[0]), item[0]))
         possible = [(parents, score) for parents, score in listed if score > -math.inf]
         lines.append(f"{name} {len(possible)}")
-        lines += [" ".join([repr(x), str(len(up)), *up]) for up, x in possible]
+        lines += [" ".join([repr(float(x)), str(len(up)), *up]) for up, x in possible]
     return "\n".join([*lines, ""])
 
 

@@ -107,11 +107,11 @@ def turns_freely(graph, u, v):
 
 
 @bare
-def best_addition(graph, rules, visited, own, more, floor, slack, for_nothing, move):
+def best_addition(graph, rules, visited, order, own, more, floor, slack, for_nothing, move):
     """Return what the best edge gains, and fill move (3,) with it; the floor, if there is none.
 
-    Of edges that gain the same within the slack it is the first. Children whose further parents
-    cannot gain as much are left out.
+    Of edges that gain the same within the slack it is the first: variables are compared in this
+    order. Children whose further parents cannot gain as much are left out.
     """
     n, best, first, gain_of_first = own.shape[1], floor + slack, own.shape[1], floor
     for v in range(n):
@@ -122,30 +122,37 @@ def best_addition(graph, rules, visited, own, more, floor, slack, for_nothing, m
                     best = gain
     if best <= floor + slack:
         return floor
-    for v in range(n):
-        for u in range(first if own[1, v] >= best - slack else 0):
+    for j in range(n):
+        v = order[j]
+        for i in range(first if own[1, v] >= best - slack else 0):
+            u = order[i]
             gain = more[v, u] - own[0, v]
             if gain >= best - slack and gain > floor + slack:
                 is_open = for_nothing or abs(gain) > slack
                 if is_open and may_add(graph, rules, visited, u, v):
-                    first, gain_of_first = u, gain
+                    first, gain_of_first = i, gain
                     move[0], move[1], move[2] = ADD, u, v
                     break
     return gain_of_first
 
 
 @bare
-def list_edges(children, edges, n_parents):
-    """Fill edges (m, 2) with (parent, child), in this order, and count the parents of each."""
+def list_edges(children, order, rank, edges, n_parents):
+    """Fill edges (m, 2) with (parent, child), sorted by their ranks, and count all parents."""
     m = 0
-    for u in range(children.shape[0]):
+    for place in range(children.shape[0]):
+        u, first = order[place], m
         for w in range(children.shape[1]):
             word = children[u, w]
             while word != np.uint64(0):
                 v = (w << 6) + np.int64(lowest_bit(word))
                 word &= word - np.uint64(1)
-                edges[m, 0], edges[m, 1] = u, v
                 n_parents[v] += 1
+                k = m
+                while k > first and rank[edges[k - 1, 1]] > rank[v]:
+                    edges[k, 1] = edges[k - 1, 1]
+                    k -= 1
+                edges[m, 0], edges[k, 1] = u, v
                 m += 1
 
 
@@ -170,11 +177,11 @@ def count_moves(edges, rules, n_allowed):
 
 @kernel(
     "float64(boolean[:, ::1], uint64[:, :, ::1], float64[:, ::1], float64[:, :, ::1], "
-    "uint8[:, ::1], int64[::1], int64, uint64[:, ::1], uint64[::1], float64, float64, boolean, "
+    "uint8[:, ::1], int64[:, ::1], int64, uint64[:, ::1], uint64[::1], float64, float64, boolean, "
     "int64[::1])"
 )
 def best_move(
-    joined, links, own, around, allowed, n_allowed, most, keys, tabu, floor, slack, for_nothing,
+    joined, links, own, around, allowed, variables, most, keys, tabu, floor, slack, for_nothing,
     move,
 ):  # fmt: skip
     """Return what the best move gains, and fill move (4,): what, parent, child, how many were seen.
@@ -183,8 +190,10 @@ def best_move(
     are filled.
 
     own and around are what `set_family` fills; allowed[u, v] has bit 0 if the edge may be added,
-    bit 1 if it may be dropped. The first of moves that gain the same within `slack` is taken: what
-    is added comes before what is dropped, and that before what is turned. None gains less than
+    bit 1 if it may be dropped. variables (3, n): how many edges to each may be added to a graph
+    without edges; all in the order that decides between moves; and the place of each in it. The
+    first of moves that gain the same within `slack` is taken: what is added comes before what is
+    dropped, and that before what is turned. None gains less than
     `floor`; only if `for_nothing` is an edge added that gains nothing, as at a constant column. The
     last of `tabu` is the key of the graph, the others of graphs that no move may lead to.
     """
@@ -194,11 +203,12 @@ def best_move(
     for u in range(n):
         m += size(children[u])
     edges, n_parents = np.empty((m, 2), np.int64), np.zeros(n, np.int64)
-    list_edges(children, edges, n_parents)
+    order = variables[1]
+    list_edges(children, order, variables[2], edges, n_parents)
     graph, rules, visited = (joined, children, ancestors), (allowed, n_parents, most), (keys, tabu)
-    move[0], move[3] = -1, count_moves(edges, rules, n_allowed)
+    move[0], move[3] = -1, count_moves(edges, rules, variables[0])
     score, more, less = own[0], around[0], around[1]
-    best = best_addition(graph, rules, visited, own, more, floor, slack, for_nothing, move)
+    best = best_addition(graph, rules, visited, order, own, more, floor, slack, for_nothing, move)
     for k in range(m):
         u, v = edges[k, 0], edges[k, 1]
         gain = less[v, u] - score[v]

@@ -136,8 +136,9 @@ def bootstrap_edges(
     kind = "bootstrap, scale by variances" if is_numeric else "bootstrap"
     identity = fingerprint(kind, _content(data), n, cpdag, settings, seed)
     seeds = rng.integers(0, 1 << 63, n).tolist()
+    in_order = data.select(sorted(data.names))  # any order of columns gives the same replicates
     outcome = run(
-        ReplicateTask(data, choices, cpdag, rules if is_mixed else None),
+        ReplicateTask(in_order, choices, cpdag, rules if is_mixed else None),
         [Streams(seed, ()) for seed in seeds],
         name="bootstrap",
         progress=progress,

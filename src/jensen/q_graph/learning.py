@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -80,18 +80,20 @@ def learn_structure(
     Parameters
     ----------
     table
-        Anything a `Table` can be built from; the order of the columns changes nothing. Columns of
-        labels and of numbers make a conditional linear Gaussian network: labels have no numbers
-        among their parents, and arrows from labels to numbers are a convention, not learned. Whole
-        numbers with more than 20 different values are numbers. Columns that name or number the rows
-        (identifiers, dates, free text) are left out, with a warning, unless the table declares
-        their kind or another argument names them.
+        Anything a `Table` can be built from. The order of its columns decides between equal moves
+        in one climb of greedy searches alone, so it changes nothing but a graph that this climb
+        makes better. Columns of labels and of numbers make a conditional linear Gaussian network:
+        labels have no numbers among their parents, and arrows from labels to numbers are a
+        convention, not learned. Whole numbers with more than 20 different values are numbers.
+        Columns that name or number the rows (identifiers, dates, free text) are left out, with a
+        warning, unless the table declares their kind or another argument names them.
     method
         "hill-climb": adds, drops or turns the edge that gains most, until nothing gains, three
         times; then again from the best graph that can be combined of all families scored so far.
-        It is never worse than plain greedy search in the order of the names. "tabu": hill climbing,
-        and then further moves, even if they lose, that do not undo the last ones; never worse than
-        hill climbing from the same start.
+        It is never worse than plain greedy search (R's `hc`) in the order of the columns, nor in
+        that of the names. "tabu": hill climbing, and then further moves, even if they lose, that do
+        not undo the last ones; never worse than hill climbing from the same start, nor than plain
+        tabu search.
         "ges": greedy search over Markov equivalence classes, never worse than hill climbing;
         "exact": the optimum of the score, proven, by dynamic programming for up to 24 variables
         (seconds for 20, a minute and 2 GiB for 24, half of both for one fewer), and by integer
@@ -307,7 +309,10 @@ def _by_scores(
     scorer, constraints = add_prior(chosen.get("prior"), scorer, given_rules)
     streams = as_generator(chosen["random_state"]).spawn(chosen.get("restarts", 0))
     length = chosen.get("tabu_length", climbing.TABU_LENGTH)
-    task = methods.SearchTask(scorer, constraints, start, streams, chosen["progress"], length)
+    task = methods.SearchTask(
+        scorer, constraints, start, streams, chosen["progress"], length,
+        order=None if table is None else _order_of(table.names, scorer.names),
+    )  # fmt: skip
     found = methods.find_graph(method, task, chosen.get("time_limit"))
     constant = log_jacobian_of_units(scorer)
     found = found._replace(score=found.score + constant, trace=found.trace + constant)
@@ -317,6 +322,13 @@ def _by_scores(
     if method == "ges":
         return with_known_directions(found.joined, scorer.names, constraints).with_info(info)
     return DAG.from_adjacency(found.joined, scorer.names).with_info(info)
+
+
+def _order_of(columns: Sequence[str], names: Sequence[str]) -> list[int] | None:
+    """The places of columns among the sorted names; None if they stand in that order."""
+    place = {name: k for k, name in enumerate(names)}
+    order = [place[name] for name in columns if name in place]
+    return None if order == sorted(order) else order
 
 
 def _variables(table: RowSource, beside: Any) -> list[Variable]:

@@ -6,6 +6,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -104,6 +105,7 @@ class SearchTask(NamedTuple):
     progress: bool
     tabu_length: int = climbing.TABU_LENGTH
     shuffles_first: bool = False  # as `thorough_climb` takes it
+    order: Sequence[int] | None = None  # of the columns, as `thorough_climb` takes it
 
 
 def by_search(method: str, task: SearchTask) -> SearchOutcome:
@@ -111,8 +113,10 @@ def by_search(method: str, task: SearchTask) -> SearchOutcome:
 
     def climb(climber: climbing.Climber, watch: climbing.Watch) -> climbing.Found:
         if method == "hill-climb":
-            return thorough_climb(climber, watch, shuffles_first=task.shuffles_first)
-        return climbing.tabu_search(climber, watch, task.tabu_length, climb_and_walk)
+            shuffles = task.shuffles_first
+            return thorough_climb(climber, watch, order=task.order, shuffles_first=shuffles)
+        walk = partial(climb_and_walk, order=task.order)
+        return climbing.tabu_search(climber, watch, task.tabu_length, walk)
 
     first = read_start(task.start, task.scorer.names, task.constraints)
     climber = climbing.Climber(task.scorer, task.constraints)
@@ -139,7 +143,7 @@ def by_classes(task: SearchTask) -> SearchOutcome:
     names, constraints = task.scorer.names, task.constraints
     first = None if task.start is None else read_class(task.start, names, constraints)
     with _watching("ges", task) as watch:
-        return equivalence_search(task.scorer, constraints, first, watch)
+        return equivalence_search(task.scorer, constraints, first, watch, task.order)
 
 
 def by_subsets(task: SearchTask, time_limit: float | None) -> SearchOutcome:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.fft import irfft, next_fast_len, rfft
 from scipy.special import ndtri
 
 from jensen.exceptions import JensenError
@@ -246,6 +245,8 @@ def _mean_time(chains: Array) -> Array:
 
 def _autocorrelations(z: Array) -> Array:
     """ρ_t (samples, quantities) of chains taken together."""
+    from scipy.fft import irfft, next_fast_len, rfft  # takes long to import, as above
+
     n = z.shape[1]
     centred, within, between = _moments(z)
     size = next_fast_len(2 * n, real=True)

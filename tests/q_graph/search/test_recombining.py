@@ -235,6 +235,57 @@ def test_never_below_plain_greedy_search_in_the_order_of_names():
                 assert climb(climber, patient).score == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.parametrize("kind", ["labels", "numbers"])
+def test_never_below_plain_greedy_search_in_the_order_of_columns(kind):
+    """Where the search in the order of names is below it, that of the columns is taken."""
+    n_below = 0
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        if kind == "labels":
+            table = make_table(seed, 9, 400)
+        else:
+            x = rng.normal(size=(60, 9))
+            x = x @ (np.eye(9) + np.triu(rng.normal(size=(9, 9)), 1) * (rng.random((9, 9)) < 0.4))
+            table = jn.Table(x, names=list("abcdefghi"), continuous=list("abcdefghi"))
+        for score in ("bdeu", "aic") if kind == "labels" else ("bge", "aic"):
+            scorer, known = make_scorer(table, score), {}
+            names = rng.permutation(table.names).tolist()
+            order = [scorer.names.index(name) for name in names]
+            plain, tabu = (Greedy(scorer, order, 9, known) for _ in range(2))
+            least, least_tabu = plain.climb(), tabu.tabu()
+            for climb, expected in (
+                (climbing.plain_climb, least),
+                (climbing.plain_tabu, least_tabu),
+            ):
+                climber = begun(scorer)
+                climber.ties = climbing.FIRST
+                climber.put_in_order(order)
+                assert climb(climber, patient).score == pytest.approx(expected, rel=1e-9)
+            n_below += climbing.hill_climb(begun(scorer), patient).score < least - 1e-6
+            found = jn.learn_structure(table.select(names), score=score).info.score
+            walked = jn.learn_structure(table.select(names), "tabu", score).info.score
+            told = jn.score(jn.learn_structure(table.select(names), score=score), table, score)
+            assert found == pytest.approx(told, rel=1e-9)
+            constant = found - recombining.thorough_climb(begun(scorer), patient, order=order).score
+            assert constant == pytest.approx(0.0, abs=1e-6 * abs(found))
+            assert found >= least - 1e-6
+            assert walked >= least_tabu - 1e-6
+    assert n_below
+
+
+def test_a_climb_in_the_order_of_columns_obeys_rules():
+    scorer = make_scorer(make_table(1, 7, 300), "bic")
+    rules = {"required": "x3 -> x1", "forbidden": "x2 -> x4", "max_parents": 2}
+    for seed in range(20):
+        order = np.random.default_rng(seed).permutation(7).tolist()
+        climber = begun(scorer, **rules)
+        best = recombining.thorough_climb(climber, patient, order=order)
+        assert climber.variables[1].tolist() == list(range(7))  # as it was
+        assert best.joined[3, 1]
+        assert not best.joined[2, 4]
+        assert best.joined.sum(0).max() <= 2
+
+
 def test_plain_tabu_leaves_no_edge_for_nothing():
     """A column that is constant, one that is there twice, and one that follows from two others."""
     rng = np.random.default_rng(0)

@@ -94,11 +94,12 @@ class Case:
         n, rules = len(self.joined), self.rules
         allowed = Constraints(flags(rules.required, n), flags(rules.forbidden, n), 0).allowed
         links = np.array([pack_sets(self.joined), np.full((n, 1), 2**64 - 1, np.uint64)])
-        move, n_allowed = np.empty(4, np.int64), (allowed & 1).sum(0, dtype=np.int64)
+        n_allowed, order = (allowed & 1).sum(0, dtype=np.int64), np.arange(len(allowed))
+        move, variables = np.empty(4, np.int64), np.stack([n_allowed, order, order])
         tabu = np.array([*tabu, self.key(naive.parents_of(self.joined))], np.uint64)
         gain = graph_moves.best_move(
             self.joined, links, np.array([self.score, self.top(allowed)]),
-            np.array([self.more, self.less]), allowed, n_allowed, rules.max_parents, self.keys,
+            np.array([self.more, self.less]), allowed, variables, rules.max_parents, self.keys,
             tabu, floor, tie, False, move,
         )  # fmt: skip
         assert move[3] == self.n_tried()

@@ -11,7 +11,7 @@ A move changes what is possible around few nodes; only their moves are listed an
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import copy
 from typing import NamedTuple
 
@@ -165,7 +165,11 @@ class ClassClimber:
 
 
 def equivalence_search(
-    scorer: Scorer, constraints: Constraints, start: Flags | None, watch: Watch
+    scorer: Scorer,
+    constraints: Constraints,
+    start: Flags | None,
+    watch: Watch,
+    order: Sequence[int] | None = None,
 ) -> SearchOutcome:
     """Greedy equivalence search: delete, turn and insert edges until no move gains.
 
@@ -187,6 +191,8 @@ def equivalence_search(
     watch
         Called before each move with the best score and the number of moves; returning True stops
         the search.
+    order
+        Of the columns, as `thorough_climb` takes it.
 
     Returns
     -------
@@ -216,7 +222,7 @@ def equivalence_search(
         )
     best = _climb(ClassClimber(first, families, knowledge), watch)
     if start is None and not best.stopped:
-        best = _after_hill_climbing(best, constraints, watch)
+        best = _after_hill_climbing(best, constraints, watch, order)
     best = _climb_without_each(best, watch)
     top = best.top
     return SearchOutcome(
@@ -257,11 +263,13 @@ def _better(best: Climbed, other: Climbed) -> Climbed:
     return best._replace(stopped=other.stopped)
 
 
-def _after_hill_climbing(best: Climbed, constraints: Constraints, watch: Watch) -> Climbed:
+def _after_hill_climbing(
+    best: Climbed, constraints: Constraints, watch: Watch, order: Sequence[int] | None
+) -> Climbed:
     """Climb again, from the class of the DAG that hill climbing finds."""
     families = best.top.families
     climber = Climber(families.scorer, constraints).begin(constraints.required)
-    found = thorough_climb(climber, watch)
+    found = thorough_climb(climber, watch, order=order)
     families.n_scored += climber.families.n_scored
     if found.stopped:
         return best._replace(stopped=True)

@@ -49,7 +49,7 @@ PATIENCE = 8
 
 MORE, FIRST, BACK = 0, 1, 2
 """Which direction of an edge to take if both gain the same: the one that leaves more to be gained,
-the one from the earlier name, or the one from the later name."""
+the one from the earlier variable, or the one from the later one."""
 
 Move = tuple[int, int, int]
 """The kind of move (ADD, DROP or TURN), the parent and the child."""
@@ -86,7 +86,10 @@ class Climber:
         self.constraints = constraints
         self.allowed = constraints.allowed
         n = len(scorer.names)
-        self.n_allowed = (self.allowed & 1).sum(0, dtype=np.int64)
+        # how many parents each may have; all in the order that decides between moves; their places
+        self.variables = np.empty((3, n), np.int64)
+        self.variables[0] = (self.allowed & 1).sum(0)
+        self.put_in_order(range(n))
         self.parents: list[tuple[int, ...]] = [()] * n
         self.joined = np.zeros((n, n), bool)
         self.links = np.zeros((2, n, (n + 63) // 64), np.uint64)
@@ -107,6 +110,11 @@ class Climber:
         self.tie = 0.0
         self.is_begun = False
         self.ties = MORE
+
+    def put_in_order(self, order: Sequence[int]) -> None:
+        """Set the order in which the first of moves that gain the same is looked for."""
+        self.variables[1] = order
+        self.variables[2, self.variables[1]] = range(len(order))
 
     def begin(self, joined: Flags) -> "Climber":
         """Set the current graph; families that changed are scored."""
@@ -142,16 +150,16 @@ class Climber:
         `tabu` holds the keys of graphs. The edges between the pairs in `shut` stay as they are.
         Edges that gain nothing are added only if `for_nothing` is True.
         """
-        allowed, n_allowed = self.allowed, self.n_allowed
+        allowed, variables = self.allowed, self.variables
         if shut:
             allowed = allowed.copy()
             for u, v in shut:
                 allowed[u, v] = allowed[v, u] = 0
-            n_allowed = (allowed & 1).sum(0, dtype=np.int64)
+            variables = np.stack([(allowed & 1).sum(0, dtype=np.int64), *variables[1:]])
         self.now[0] = self.key
         visited = np.array([*tabu, self.key], np.uint64) if tabu else self.now
         self.gain = self.kernels.best_move(
-            self.joined, self.links, self.own, self.around, allowed, n_allowed,
+            self.joined, self.links, self.own, self.around, allowed, variables,
             self.constraints.most_parents, self.keys, visited, floor, self.tie, for_nothing,
             self.move,
         )  # fmt: skip

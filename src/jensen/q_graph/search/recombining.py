@@ -10,7 +10,11 @@ climbing goes on, and what it scores there is put together again.
 Which families climbing visits depends on how it directs its first edges, so it climbs three times:
 where an edge gains the same either way, it is directed to leave more to be gained, or from the
 earlier name, or from the later one. The second of these is plain greedy search, which the result is
-never below. Once nothing gains, it climbs from an equivalent graph with edges turned that can be.
+never below. Once nothing gains, it climbs from an equivalent graph with edges turned that can be;
+and once that gains nothing either, it makes some moves of tabu search.
+
+Where the columns of a table stand in another order than that of their names, it climbs at last by
+plain greedy search in their order, too, and goes on from there if that is better than all before.
 
 References
 ----------
@@ -18,7 +22,8 @@ Teyssier and Koller (2005), *Ordering-based search: a simple and effective algor
 Bayesian networks*, UAI.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -36,6 +41,7 @@ from jensen.q_graph.search.climbing import (
     hill_climb,
     plain_climb,
     plain_tabu,
+    tabu_search,
 )
 from jensen.q_graph.search.family_scores import FamilyPool, SetValues
 
@@ -51,32 +57,55 @@ KICKS = 6
 MOST_WORK = 4_000_000
 """Rounds times variables times families, at most."""
 
+LAST = 10
+"""Moves of tabu search without a better graph, before hill climbing ends."""
 
-def thorough_climb(climber: Climber, watch: Watch, *, shuffles_first: bool = False) -> Found:
+walk_on = partial(tabu_search, length=LAST, climb=plain_climb)
+
+
+def thorough_climb(
+    climber: Climber,
+    watch: Watch,
+    *,
+    order: Sequence[int] | None = None,
+    shuffles_first: bool = False,
+) -> Found:
     """Climb, put families together anew, and climb on, until nothing gains.
 
     The climber stands at its start. The score is never below that of `hill_climb`, nor of plain
-    greedy search in the order of names.
+    greedy search in the order of names, nor in `order`.
 
     Parameters
     ----------
+    order
+        All variables, in another order that decides between equals in the last climb: that of the
+        columns. As R's `hc` climbs so, the result is never below its own.
     shuffles_first
         Whether variables are moved at random before an equivalent graph is climbed from: slower on
         complete rows; from expected counts, where families are scored anew anyway, it leads to
-        better graphs.
+        better graphs. These are not walked on from by tabu search.
     """
-    start = climber.joined.copy()
+    start, on = climber.joined.copy(), Recombiner(climber)
     best = hill_climb(climber, watch)
     for ties in (FIRST, BACK):
         best = _better(climber, best, start, watch, ties, plain_climb)
-    recombiner, before = Recombiner(climber), -np.inf
+    best = _climb_on(on, best, watch, shuffles_first)
+    other = _better_in_order(climber, best, start, watch, order, plain_climb)
+    return other if other.score == best.score else _climb_on(on, other, watch, shuffles_first)
+
+
+def _climb_on(on: "Recombiner", best: Found, watch: Watch, shuffles_first: bool) -> Found:
+    """Climb on from families put together anew, and from equivalent graphs, until nothing gains."""
+    climber, before = on.climber, -np.inf
     while best.score > before and not best.stopped:
         before = best.score
-        for other in _other_starts(recombiner, best.joined, shuffles_first):
+        for other in _other_starts(on, best.joined, shuffles_first):
             if not (climber.constraints.refuse(other) or np.array_equal(other, best.joined)):
                 best = _better(climber, best, other, watch)
             if best.score > before or best.stopped:
                 break
+        if best.score == before and not shuffles_first:
+            best = _better(climber, best, best.joined, watch, MORE, walk_on)
     return best
 
 
@@ -94,11 +123,12 @@ def _other_starts(recombiner: "Recombiner", joined: Flags, shuffles_first: bool)
         yield turned(joined)
 
 
-def climb_and_walk(climber: Climber, watch: Watch) -> Found:
+def climb_and_walk(climber: Climber, watch: Watch, *, order: Sequence[int] | None = None) -> Found:
     """What tabu search goes on from: the best of `thorough_climb` and of plain tabu search."""
     start = climber.joined.copy()
-    best = thorough_climb(climber, watch)
-    return _better(climber, best, start, watch, FIRST, plain_tabu)
+    best = thorough_climb(climber, watch, order=order)
+    best = _better(climber, best, start, watch, FIRST, plain_tabu)
+    return _better_in_order(climber, best, start, watch, order, plain_tabu)
 
 
 def _better(
@@ -119,6 +149,23 @@ def _better(
     if found.score > best.score + climber.tie:
         return found._replace(trace=trace)
     return best._replace(trace=trace, stopped=found.stopped)
+
+
+def _better_in_order(
+    climber: Climber,
+    best: Found,
+    start: Flags,
+    watch: Watch,
+    order: Sequence[int] | None,
+    climb: Callable[[Climber, Watch], Found],
+) -> Found:
+    """The better one of what is known and a climb in another order, if there is one."""
+    if order is None:
+        return best
+    climber.put_in_order(order)
+    best = _better(climber, best, start, watch, FIRST, climb)
+    climber.put_in_order(range(len(order)))
+    return best
 
 
 def turned(joined: Flags) -> Flags:
