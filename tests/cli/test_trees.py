@@ -42,7 +42,8 @@ def test_learn_show_and_ask(run, answers):
     proba = expected.predict_proba(answers, target="b")
     np.testing.assert_allclose(found["P(b=no)"], proba[:, 0])
     assert found["predicted_b"].tolist() == expected.predict(answers, target="b").tolist()
-    run("sample", "t.json", "-n", "3", "--with-states", "--seed", "1", "-o", "s.csv")
+    drawn = run("sample", "t.json", "-n", "3", "--with-states", "--seed", "1", "-o", "s.csv")
+    assert drawn.code == 0
     assert pd.read_csv("s.csv").columns.tolist() == ["a", "b", "c", "tree"]
 
 

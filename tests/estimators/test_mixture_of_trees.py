@@ -280,6 +280,17 @@ def test_samples_are_as_probable_as_their_rows():
     np.testing.assert_allclose(np.bincount(states) / 20_000, trees.weights_, atol=0.012)
 
 
+def test_surplus_trees_die_and_are_pruned():
+    rows = table(draw(4))
+    trees = jn.MixtureOfTrees(6, prior={"concentration": 0.01}, random_state=0).fit(rows)
+    assert trees.n_components_ < 6
+    pruned = trees.prune()
+    assert pruned.require_fitted().model.n_states == trees.n_components_ == pruned.n_components
+    np.testing.assert_allclose(pruned.log_likelihood(rows), trees.log_likelihood(rows), atol=0.5)
+    drawn, _ = trees.sample(500, random_state=0)
+    assert np.isfinite(trees.log_likelihood(drawn)).all()
+
+
 def test_components_answer_queries():
     rows = table(draw(300))
     trees = jn.MixtureOfTrees(2, random_state=0, prior={}, method="em").fit(rows)

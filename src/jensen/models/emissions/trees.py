@@ -1,6 +1,6 @@
 """Trees over columns of labels: every state has a tree of its own, or all share one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -9,8 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.data.blocks import segments
+from jensen.data.number_rows import ColumnSummary
 from jensen.families.trees import AllTrees, PairTables, TreeCounts, Trees
 from jensen.models.emissions import Survey
+from jensen.models.emissions.kinds import (
+    Chosen,
+    EmissionKind,
+    Line,
+    PriorParts,
+    as_shares,
+)
 from jensen.q_hidden.structures import SUM, FastObserved, ReadMode, StateCounts
 from jensen.support.fields import LastResult, without_cached
 
@@ -276,6 +284,37 @@ class PairSums:
             self.counts.singles, self.counts.pairs,
         )  # fmt: skip
         return self.counts
+
+
+class TreeKind(EmissionKind):
+    """Trees over columns of labels."""
+
+    def make(
+        self, n_states: int, columns: ColumnSummary, prior_parts: PriorParts, chosen: Chosen
+    ) -> TreeLabels:
+        """Not from a summary: `estimators.tree_choices` makes them."""
+        raise NotImplementedError
+
+    def owns(self, emission: Any) -> bool:
+        """Whether these are trees."""
+        return isinstance(emission, TreeLabels)
+
+    def lines(
+        self, names: Sequence[str], shown: Mapping[str, Array], chosen: Chosen
+    ) -> Iterator[Line]:
+        """The probabilities of all labels."""
+        for name, column in zip(names, shown["margins"].T, strict=True):
+            yield name, as_shares(column)
+
+    def draw(
+        self,
+        emission: TreeLabels,
+        eta: TreeCounts,
+        states: NDArray[np.intp],
+        rng: np.random.Generator,
+    ) -> Array:
+        """Rows of the most probable trees with their expected tables."""
+        return emission.simulate(emission.point(eta), states, rng)
 
 
 def tree_tables(emission: TreeLabels, t: TreeCounts, k: int) -> Sequence[tuple[int, Array]]:
