@@ -37,6 +37,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "Variable": "jensen.data",
     "bootstrap_edges": "jensen.q_graph.bootstrap",
     "choose_components": "jensen.estimators.choosing",
+    "choose_structure": "jensen.estimators.choosing_structure",
     "chow_liu": "jensen.q_graph.trees.chow_liu",
     "compare": "jensen.evidence.comparison",
     "cross_validate": "jensen.estimators.cross_validation",
@@ -98,6 +99,7 @@ if TYPE_CHECKING:
     from jensen.estimators.bayesian_regression import BayesianRegression as BayesianRegression
     from jensen.estimators.binary_factors import BinaryFactors as BinaryFactors
     from jensen.estimators.choosing import choose_components as choose_components
+    from jensen.estimators.choosing_structure import choose_structure as choose_structure
     from jensen.estimators.classifier import (
         BayesianNetworkClassifier as BayesianNetworkClassifier,
     )

@@ -33,8 +33,13 @@ class Algorithm(NamedTuple):
 
     @property
     def ascends(self) -> bool:
-        """Whether F can only rise; else it is a chain."""
+        """Whether it goes to a fixed point, where it ends; else it is a chain."""
         return not (self.q_hidden.is_random or self.q_theta.is_random)
+
+    @property
+    def never_falls(self) -> bool:
+        """Whether F can only rise on the way; loopy beliefs have no F that does."""
+        return self.ascends and self.q_hidden.is_bound
 
     @property
     def keeps_posterior(self) -> bool:
@@ -60,10 +65,16 @@ STOCHASTIC_EM = Algorithm("stochastic-em", q_hidden.draw, q_theta.mode)
 GIBBS = Algorithm("gibbs", q_hidden.draw, q_theta.draw)
 VARIATIONAL_EM = Algorithm("variational-em", q_hidden.meanfield, q_theta.mode)
 MEAN_FIELD = Algorithm("mean-field", q_hidden.meanfield, q_theta.posterior)
+LOOPY_EM = Algorithm("loopy-em", q_hidden.loopy, q_theta.mode)
+LOOPY = Algorithm("loopy", q_hidden.loopy, q_theta.posterior)
 COMMON = tuple(a.name for a in (EM, VBEM, VITERBI, ME, STOCHASTIC_EM, GIBBS))
 """What models have unless they say so."""
 ALGORITHMS = {
-    a.name: a for a in (EM, VBEM, VITERBI, ME, STOCHASTIC_EM, GIBBS, VARIATIONAL_EM, MEAN_FIELD)
+    a.name: a
+    for a in (
+        *(EM, VBEM, VITERBI, ME, STOCHASTIC_EM, GIBBS),
+        *(VARIATIONAL_EM, MEAN_FIELD, LOOPY_EM, LOOPY),
+    )
 }
 
 
@@ -282,6 +293,8 @@ def climb(
     before, state = state.free_energy, step(model, data, algorithm, state)
     scale = abs(state.free_energy) + data.total_weight
     rise = state.free_energy - before
+    if not algorithm.never_falls:
+        return state, abs(rise) < tol * scale
     if not rise >= -1e-9 * scale:
         _refuse_fall(model, state, rise, scale)
     return state, rise < tol * scale

@@ -275,6 +275,6 @@ def test_what_cannot_be_is_refused(choices, text):
         jn.FactorAnalysis(2, method="mean-field"),
     ],
 )
-def test_other_models_refuse_mean_field_in_words(model):
+def test_other_models_refuse_approximate_in_words(model):
     with pytest.raises(JensenError, match="is not for this model: choose method='em'"):
         model.fit(some_rows())

@@ -33,7 +33,7 @@ def _markov(net):
     return {
         "a": net.query("a", given={"b": "1"}).values,
         "log_likelihood": net.log_likelihood(ROWS, missing_columns="ignore"),
-        "log_z": net.log_z,
+        "log_z": net.log_z(),
         "free_energy": net.free_energy_,
         "effect": net.effects()["a", "b"].values,
     }

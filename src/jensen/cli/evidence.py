@@ -15,7 +15,9 @@ METHODS = ("exact", "bic", "cheeseman-stutz", "laplace", "vb", "ais", "smc", "br
 CLIMB = {"method": ("bic", "cheeseman-stutz", "laplace", "vb")}
 CHAINS = {"method": ("ais", "smc", "bridge")}
 ANNEALED = {"method": ("ais", "smc")}
-CHOICES = ("n_init", "n_chains", "n_temperatures", "n_samples", "checkpoint")
+CHOICES = (
+    "n_init", "n_chains", "n_temperatures", "n_samples", "checkpoint", "reverse", "simulate",
+)  # fmt: skip
 
 
 def run(given: Given) -> None:
@@ -134,6 +136,16 @@ COMMAND = Command(
         Option(
             "n_samples", "How many sweeps of each chain are kept (default 100).", SAMPLING,
             kind=int, metavar="N", at_least=10, belongs={"method": ("bridge",)},
+        ),
+        Option(
+            "reverse", "Take the chains back to the prior, too, as a check.", SAMPLING, kind=bool,
+            belongs=ANNEALED,
+        ),
+        Option(
+            "simulate",
+            "Ask of rows drawn from the model, with the gaps of DATA: between the ways up and "
+            "down their evidence lies.",
+            SAMPLING, kind=bool, belongs=ANNEALED,
         ),
         options.SEED,
         options.CHECKPOINT.but(belongs=ANNEALED),

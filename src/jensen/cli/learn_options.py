@@ -197,7 +197,7 @@ STRUCTURE_OPTIONS = (
     ),
 )
 
-ASCENTS = ("em", "vbem", "viterbi", "me")
+EXACT = ("em", "vbem", "viterbi", "me", "stochastic-em", "gibbs")
 PARAMETER_OPTIONS = (
     Option(
         "prior",
@@ -218,11 +218,11 @@ PARAMETER_OPTIONS = (
         "How parameters are learned: em (the most likely ones), vbem (their posterior), viterbi "
         "and me (the same, with the most probable completion of the rows), stochastic-em and gibbs "
         "(with drawn completions); of labels and binary factors also variational-em and mean-field "
-        "(as em and vbem, what is missing independent); default: em without a prior, else vbem. "
-        "Of --model markov ml (the most likely ones, default).",
+        "(what is missing independent), loopy-em and loopy (by loopy beliefs: no bound); default: "
+        "em without a prior, else vbem. Of --model markov ml (the most likely ones, default).",
         PARAMETERS,
         metavar="METHOD",
-        suggested=(*ASCENTS, "stochastic-em", "gibbs", "variational-em", "mean-field", "ml"),
+        suggested=(*EXACT, "variational-em", "mean-field", "loopy-em", "loopy", "ml"),
     ),
     options.SAMPLE_SIZE.but(belongs=NETWORK),
     Option(

@@ -268,3 +268,12 @@ JSON = Option(
     flags=("--json",),
     default=False,
 )
+
+INFERENCE = Option(
+    "inference",
+    "How a network of labels answers: exact (default); auto, exactly where memory allows; loopy "
+    "(belief propagation, an estimate), trw (tree-reweighted), mean-field, mini-bucket (bounds on "
+    "both sides), gibbs (draws). Answers say what they are.",
+    QUESTION,
+    values=("exact", "auto", "loopy", "trw", "mean-field", "mini-bucket", "gibbs"),
+)

@@ -16,6 +16,7 @@ from jensen.cli.structure import (
     check_score,
     constraints,
     read_graph_prior,
+    read_hidden,
     read_names,
     row_choices,
 )
@@ -47,6 +48,7 @@ def run(given: Given) -> None:
     check_score(given)
     candidates = _read_candidates(given.candidates)
     allowed, prior = constraints(given), read_graph_prior(given.prior)
+    hidden = read_hidden(given.hidden)
     rows = _read(given)
     post = structure_posterior(
         rows,
@@ -56,6 +58,7 @@ def run(given: Given) -> None:
         **allowed,
         known_order=None if given.known_order is None else read_names(given.known_order),
         candidates=candidates,
+        hidden=hidden,
         **given.chosen(*CHAINS),
         random_state=given.seed,
         progress=sys.stderr.isatty() if given.progress is None else given.progress,
@@ -181,6 +184,7 @@ def _write(given: Given, post: StructurePosterior) -> None:
 # --- the options ---
 
 CHAINS = ("outside", "n_samples", "n_chains", "burn_in", "thin", "temperatures", "checkpoint")
+AUGMENTED: dict[str, tuple[str, ...]] = {"method": ("partition", "structure")}
 SAMPLED: dict[str, tuple[str, ...]] = {"method": ("partition", "order", "structure")}
 
 
@@ -212,6 +216,12 @@ COMMAND = Command(
         options.COMPLETE_ROWS,
         options.DISCRETIZE.but(belongs={}),
         _of_learn("interventions"),
+        _of_learn("hidden").but(
+            help="A variable of labels that has no column, and its number of states or, as "
+            "NAME=A,B,C, their names; repeatable. Chains draw it as they draw missing values.",
+            group=STRUCTURE,
+            belongs=AUGMENTED,
+        ),
         Option(
             "method",
             "partition: chains over layers of graphs; order: chains over orders (see --prior); "

@@ -204,6 +204,14 @@ class NumberRows:
         block = self._whole()
         return NumberRows.of(block.values[block.weight > 0.0], block.weight[block.weight > 0.0])
 
+    def showing(self) -> NumberRows:
+        """The rows that show something: others integrate to one. Rows that are read again stay."""
+        if not self.is_kept or not self.n_rows or not self.has_gaps:
+            return self
+        block = self._whole()
+        shows = ~np.isnan(block.values).all(1)
+        return self if shows.all() else NumberRows.of(block.values[shows], block.weight[shows])
+
     def digest(self) -> str:
         """A hash of all rows."""
         hashes = ordered_map(lambda b: fingerprint(b.values, b.weight), self.read(SUMMED_ROWS))

@@ -70,7 +70,9 @@ class BayesianNetwork(AnswersToPeers, Updating, NetworkMethods, Estimator):
         a density has no unit in which completions could be compared. So where all columns are
         numbers "viterbi" is "em", and "me" is "vbem". For labels too large for exact sums also
         "variational-em" and "mean-field": as "em" and "vbem", with a q(h) that is a product over
-        variables or `blocks`, so that F is a lower bound of what they have.
+        variables or `blocks`, so that F is a lower bound of what they have; and "loopy-em" and
+        "loopy", with beliefs of loopy propagation: closer as a rule, but `free_energy_` is then an
+        estimate that need not rise, and `is_bound_` is False.
     prior
         None (flat; "bdeu" for "vbem", "me" and "gibbs", which cannot do without a proper prior),
         the Dirichlet concentration of every cell (1.0 is Laplace's rule), "bdeu",

@@ -20,7 +20,7 @@ from jensen.data.variable import label_text
 from jensen.estimators.arrays import check_columns, names_of, warn_where_spread_is_guessed
 from jensen.estimators.chain_choices import chain_masks, read_chain_start
 from jensen.estimators.learning import LoopChoices, Problem, Start
-from jensen.estimators.sequences import are_whole, chosen_steps
+from jensen.estimators.sequences import are_whole, chosen_steps, seen_steps
 from jensen.estimators.state_estimator import (
     check_held,
     check_rows,
@@ -65,6 +65,9 @@ def chain_problem(
         values, lengths = chosen_steps(Steps(rows.values(), lengths), chosen)
         rows = NumberRows.of(values)
     weight = weight[chosen] if repeated is None else np.ones(len(chosen))
+    if not (algorithm.seeks_mode or estimator.end):
+        rows, lengths, some = seen_steps(rows, lengths)
+        weight, chosen = weight[some], chosen[some]
     rows = rows.by_sequence(lengths, weight)
     prior_parts = _prior_parts(estimator, algorithm)
     fixed = _held(estimator)

@@ -66,7 +66,9 @@ class FactorEstimator(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ArrayEs
 
     def problem(self, X: Any, *, sample_weight: Any = None) -> Problem:
         """What `fit` learns: the model with its prior, the encoded rows, the choices."""
-        return self._problem(read_rows(self, X, sample_weight))
+        rows = read_rows(self, X, sample_weight)
+        seeks_mode = self._choices_of_loop().algorithm.seeks_mode
+        return self._problem(rows if seeks_mode else rows.showing())
 
     def _problem(self, rows: NumberRows) -> Problem:
         """What is learned from these rows."""

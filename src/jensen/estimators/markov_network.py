@@ -129,7 +129,7 @@ class MarkovNetwork(AnswersToPeers, Questions, Estimator):
         "get_factors": "factors",
         "factors_": "factors",
         "add_factors": "from_tables",
-        "get_partition_function": "log_z",
+        "get_partition_function": "log_z()",
         "map_query": "most_probable(given=...)",
         "nodes": "graph_.nodes",
         "edges": "graph_.edges",
@@ -219,7 +219,7 @@ class MarkovNetwork(AnswersToPeers, Questions, Estimator):
         --------
         >>> import jensen as jn
         >>> net = jn.MarkovNetwork.from_tables({("a", "b"): [[2, 1], [1, 2]], "a": [3, 1]})
-        >>> round(net.log_z, 4), round(net.query("b")["0"], 4)
+        >>> round(net.log_z(), 4), round(net.query("b")["0"], 4)
         (2.4849, 0.5833)
         """
         return cls.from_network(network_from_potentials(tables, states or {}, logs=logs))
@@ -232,7 +232,7 @@ class MarkovNetwork(AnswersToPeers, Questions, Estimator):
         --------
         >>> import jensen as jn
         >>> net = jn.MarkovNetwork.from_bayesian_network(jn.examples.load("sprinkler"))
-        >>> net.graph_.edges[0], abs(round(net.log_z, 10))
+        >>> net.graph_.edges[0], abs(round(net.log_z(), 10))
         (('cloudy', 'rain'), 0.0)
         """
         return cls.from_network(undirected_of(net))
@@ -266,11 +266,6 @@ class MarkovNetwork(AnswersToPeers, Questions, Estimator):
     def factors(self) -> tuple[Factor, ...]:
         """Every potential: the names of its variables, and its logs with an axis for each."""
         return tuple(self.require_any().factors)
-
-    @property
-    def log_z(self) -> float:
-        """Log Z, exactly, for the potentials in `factors`."""
-        return self.require_any().log_z
 
     @property
     def parameters_count(self) -> int:

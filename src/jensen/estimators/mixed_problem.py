@@ -145,7 +145,7 @@ def check_mixed_choices(choices: NetworkSettings) -> None:
     check_sample_size(choices.equivalent_sample_size)
     choices.check_mode()
     choices.check_fixed()
-    choices.refuse_mean_field()
+    choices.refuse_approximate()
     if prior is None and choices.algorithm.seeks_mode and choices.equivalent_sample_size != 1.0:
         raise JensenError(
             f"{option('equivalent_sample_size', choices.equivalent_sample_size)} belongs to "

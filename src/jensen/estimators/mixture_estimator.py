@@ -275,6 +275,8 @@ def mixture_problem(estimator: Any, rows: NumberRows, components: MixtureKind) -
     if prior_parts is None and components.has_spread and not {*known[1:]} & {*fixed}:
         check_rows(rows.n_rows, K, estimator.noun)
     rows = repeat_rows(rows, choices.algorithm)
+    if not choices.algorithm.seeks_mode:
+        rows = rows.showing()
     if prior_parts is not None:
         check_names(prior_parts, ("concentration", *components.prior))
     warn_where_spread_is_guessed(

@@ -28,7 +28,7 @@ from jensen.models.discrete_network import (
     TableKind,
     Tables,
 )
-from jensen.q_hidden import meanfield
+from jensen.q_hidden import loopy, meanfield
 from jensen.scores.interventions import NONE, split_interventions
 from jensen.scores.registry import DEFAULTS, PRIORS, SPECS, SPREAD_PRIORS
 from jensen.support.arguments import check_sample_size, is_real
@@ -136,9 +136,9 @@ class NetworkSettings(LoopChoices):
                 f"and would be ignored by {self.algorithm.name!r}"
             )
 
-    def refuse_mean_field(self) -> None:
+    def refuse_approximate(self) -> None:
         """Columns of numbers: what is missing is known exactly, and labels beside them too."""
-        if self.algorithm.q_hidden is meanfield:
+        if self.algorithm.q_hidden in (meanfield, loopy):
             raise JensenError(
                 f"the method {self.algorithm.name!r} is not for this model: it is for networks of "
                 f"labels alone, so choose {one_of('method', ['em', 'vbem'])}"

@@ -50,6 +50,10 @@ class NetworkMethods(Questions):
         """The frozen network of tables, or an error if there is none."""
         raise NotImplementedError
 
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The choices by name."""
+        raise NotImplementedError
+
     @classmethod
     def from_network(cls, network: FittedNetwork) -> Self:
         """An estimator that holds a known network."""
@@ -77,6 +81,24 @@ class NetworkMethods(Questions):
         from jensen.evidence.variational import bound_gap
 
         return bound_gap(self, table, n_samples, random_state, **fit)
+
+    def without_unseen(self) -> NetworkMethods:
+        """The same without hidden variables of which none is an ancestor of a seen one.
+
+        Whatever they are, they integrate to one. Choices that name one of them keep it.
+        """
+        given, graph = self.get_params(deep=False), self._graph
+        hidden = given["hidden"]
+        if not (isinstance(hidden, Mapping) and isinstance(graph, DAG)):
+            return self
+        seen = [x for x in graph.nodes if x not in hidden]
+        unseen = {*graph.nodes}.difference(seen, *map(graph.ancestors, seen))
+        names_some = isinstance(self.prior, Mapping) or given["start"] is not None
+        if not unseen or not seen or names_some or given["blocks"]:
+            return self
+        kept = {x: states for x, states in hidden.items() if x not in unseen}
+        smaller = graph.subgraph([x for x in graph.nodes if x not in unseen])
+        return type(self)(**{**given, "graph": smaller, "hidden": kept})
 
     # --- made by hand ---
 

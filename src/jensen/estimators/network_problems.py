@@ -56,6 +56,8 @@ from jensen.support.machine import check_memory
 from jensen.support.text import for_reader, keyword, offer, one_of, option, plural, some
 from jensen.support.tree_records import Wiring
 
+Array = NDArray[np.float64]
+
 ARRAYS = 8
 """How many arrays as long as all tables together are alive at once while learning."""
 
@@ -252,9 +254,6 @@ def _start_network(graph: DAG, variables: tuple[Variable, ...], start: Any) -> N
     return found
 
 
-Array = NDArray[np.float64]
-
-
 def regression_problem(
     graph: DAG, table: RowSource, choices: NetworkSettings, targets: InterventionTargets = None
 ) -> Problem:
@@ -284,7 +283,8 @@ def regression_problem(
     prior = Regressions(None) if bge is None else make_prior_of_regressions(bge, parents, shift)
     model = RegressionNetwork(graph.nodes, parents, prior, graph, shift, bge, constants)
     numbers = NumberRows.scanned(rows, graph.nodes)
-    units = encode_numbers(numbers, shift, targets)
+    in_h = None if choices.algorithm.seeks_mode else parents  # None: all cells
+    units = encode_numbers(numbers, shift, targets, parents=in_h)
     if choices.algorithm.q_hidden.is_random and not units.is_complete:
         _refuse_parts_of_rows(rows, choices)
     content = (graph.nodes, graph.edges, rows.select(graph.nodes), targets)
@@ -315,7 +315,7 @@ def check_gaussian_choices(choices: NetworkSettings) -> None:
             f"are continuous: leave it out"
         )
     choices.check_fixed()
-    choices.refuse_mean_field()
+    choices.refuse_approximate()
     for name in choices.fixed:
         raise JensenError(
             f"{option('fixed', name)} holds the table of a label, and the columns here are "

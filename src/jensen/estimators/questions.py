@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -11,9 +11,13 @@ from jensen.data import Table
 from jensen.estimators.row_questions import RowQuestions
 from jensen.exceptions import JensenError
 from jensen.support.arguments import as_generator
+from jensen.support.text import option
 
 if TYPE_CHECKING:
+    from jensen.inference.approximate import LabelledNumber
     from jensen.inference.fitted import Answer
+
+Inference = Literal["exact", "auto", "loopy", "trw", "mean-field", "mini-bucket", "gibbs"]
 
 Given = Mapping[str, Any]
 
@@ -29,6 +33,8 @@ class Questions(RowQuestions):
         *,
         interval: float | None = None,
         random_state: Any = 0,
+        inference: Inference = "exact",
+        i_bound: int | None = None,
     ) -> Answer:
         """P(targets | do, given), exactly.
 
@@ -52,6 +58,15 @@ class Questions(RowQuestions):
             1,000 draws of the tables (after "vbem") or from the samples (after "gibbs").
         random_state
             Of these draws.
+        inference
+            How a network of labels answers. "exact"; "auto": exactly where memory allows, else by
+            "loopy" belief propagation, and the answer says why. The others are for trees that are
+            too large: "loopy" (an estimate), "trw" (tree-reweighted), "mean-field", "mini-bucket"
+            (bounds of every probability, as tight as `i_bound` allows) and "gibbs" (draws by blocks
+            without loops). Every answer prints what it is: exact, bounds, or an estimate, and
+            whether it settled.
+        i_bound
+            Of "mini-bucket": the variables of its largest message; by default what memory allows.
 
         Examples
         --------
@@ -66,18 +81,36 @@ class Questions(RowQuestions):
         >>> round(net.query("rain", given={"wet_grass": "yes"}, do={"sprinkler": "on"})["yes"], 4)
         0.5238
         """
+        asked = self._approximately(inference, i_bound)
+        if asked is not None:
+            if interval is not None or not (given is None or isinstance(given, Mapping)):
+                raise JensenError(
+                    f"{option('inference', inference)} is for one question without an interval: "
+                    "leave it out, or ask row by row"
+                )
+            found: Answer = asked.query(targets, given, do)
+            return found
         rng = None if interval is None else as_generator(random_state)
         return self.require_any().query(
             targets, given, do, interval=interval, rng=rng, hidden=self._hidden()
         )
 
-    def marginals(self, given: Given | None = None, do: Given | None = None) -> Mapping[str, Any]:
+    def marginals(
+        self,
+        given: Given | None = None,
+        do: Given | None = None,
+        *,
+        inference: Inference = "exact",
+        i_bound: int | None = None,
+    ) -> Mapping[str, Any]:
         """P(X | do, given) of every variable X that is not known, by name.
 
         Parameters
         ----------
         given, do
             As in `query`, for one set of findings.
+        inference, i_bound
+            As in `query`.
 
         Examples
         --------
@@ -86,18 +119,97 @@ class Questions(RowQuestions):
         >>> list(known), round(known["rain"]["yes"], 4)
         (['cloudy', 'rain', 'sprinkler'], 0.7079)
         """
-        return self.require_any().marginals(given, do)
+        asked = self._approximately(inference, i_bound)
+        return (asked or self.require_any()).marginals(given, do)
 
-    def probability(self, given: Given, do: Given | None = None) -> float:
-        """P(given | do), the probability of the evidence; 0.0 if it is impossible."""
-        return self.require_any().probability(given, do)
+    def probability(
+        self,
+        given: Given,
+        do: Given | None = None,
+        *,
+        inference: Inference = "exact",
+        i_bound: int | None = None,
+    ) -> float:
+        """P(given | do), the probability of the evidence; 0.0 if it is impossible.
 
-    def log_probability(self, given: Given, do: Given | None = None) -> float:
-        """Log P(given | do), of a Gaussian network its log density; -inf if it is impossible."""
-        return self.require_any().log_probability(given, do)
+        `inference` and `i_bound` as in `query`; the answer is then a float that says what it is.
+        """
+        asked = self._approximately(inference, i_bound)
+        return (asked or self.require_any()).probability(given, do)
+
+    def log_probability(
+        self,
+        given: Given,
+        do: Given | None = None,
+        *,
+        inference: Inference = "exact",
+        i_bound: int | None = None,
+    ) -> float:
+        """Log P(given | do), of a Gaussian network its log density; -inf if it is impossible.
+
+        `inference` and `i_bound` as in `query`; the answer is then a float that says what it is.
+        """
+        asked = self._approximately(inference, i_bound)
+        return (asked or self.require_any()).log_probability(given, do)
+
+    def log_z(
+        self,
+        given: Given | None = None,
+        do: Given | None = None,
+        *,
+        inference: Inference = "exact",
+        i_bound: int | None = None,
+    ) -> LabelledNumber:
+        """Log Σ of the product of all tables, over the states that fit what is known.
+
+        Of a Bayesian network this is log P(given | do), of a Markov network log Z or, with
+        evidence, the log of the part of Z that fits it.
+
+        Parameters
+        ----------
+        given, do
+            As in `query`.
+        inference
+            As in `query`. From "mean-field" it is a lower bound, from "trw" an upper one, from
+            "mini-bucket" both, and from "loopy" an estimate with bounds on both sides.
+        i_bound
+            As in `query`.
+
+        Returns
+        -------
+        LabelledNumber
+            A float with `label`, `lower` and `upper`.
+
+        Examples
+        --------
+        >>> import jensen as jn
+        >>> net = jn.examples.load("sprinkler")
+        >>> found = net.log_z({"wet_grass": "yes"}, inference="mini-bucket", i_bound=1)
+        >>> found.lower < net.log_z({"wet_grass": "yes"}) < found.upper, found.label.kind
+        (True, 'upper bound')
+        """
+        from jensen.inference.approximate.answers import Approximate
+        from jensen.inference.approximate.methods import Options
+
+        asked = Approximate(self.require_any(), inference, Options(i_bound))
+        return asked.log_z(given, do)
+
+    def _approximately(self, inference: str, i_bound: int | None) -> Any:
+        """What answers in this way; None: the network itself, exactly."""
+        if inference == "exact" and i_bound is None:
+            return None
+        from jensen.inference.approximate.answers import Approximate
+        from jensen.inference.approximate.methods import Options
+
+        return Approximate(self.require_any(), inference, Options(i_bound))
 
     def most_probable(
-        self, given: Given | None = None, do: Given | None = None, *, k: int | None = None
+        self,
+        given: Given | None = None,
+        do: Given | None = None,
+        *,
+        k: int | None = None,
+        inference: Inference = "exact",
     ) -> Any:
         """The most probable states of everything that is not known, and how probable they are.
 
@@ -113,6 +225,9 @@ class Questions(RowQuestions):
             As in `query`.
         k
             Give a list of the k best instead; shorter if no more are possible.
+        inference
+            "exact", or another word of `query`: the states are then found by dual decomposition,
+            and the answer says whether any others could be more probable (`is_certain`, `bound`).
 
         Examples
         --------
@@ -126,7 +241,8 @@ class Questions(RowQuestions):
         >>> round(best.log_conditional, 3)
         -0.692
         """
-        found = self.require_any().most_probable(given, do, 1 if k is None else k)
+        asked = self._approximately(inference, None) or self.require_any()
+        found = asked.most_probable(given, do, 1 if k is None else k)
         return found[0] if k is None else found
 
     def sample(

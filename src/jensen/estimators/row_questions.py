@@ -37,6 +37,7 @@ class RowQuestions:
         impossible: Literal["raise", "nan"] = "raise",
         unknown: Literal["raise", "missing"] = "raise",
         missing_columns: MissingColumns = "warn",
+        inference: str = "exact",
         out: str | PathLike[str] | None = None,
     ) -> Any:
         """P(target | the rest of the row), (N, K) in the order of `states[target]`.
@@ -55,6 +56,8 @@ class RowQuestions:
         missing_columns
             Variables without a column are missing in every row. "warn" names them, as they may be
             misspelt; "ignore" does not. Hidden variables have no column anyway.
+        inference
+            As in `query`: row by row, and the array says in its `label` what its numbers are.
         out
             A CSV, TSV or Parquet file for the answers, which are then asked block by block, so that
             a scan of more rows than memory (`jn.scan_table`) will do; its path is returned. Here a
@@ -70,12 +73,12 @@ class RowQuestions:
                [0.292, 0.708]])
         """
         choices = self._row_choices(impossible, unknown, missing_columns)
-        network = self.require_any()
+        network, asked = self.require_any(), self._asked(inference)
         if out is None:
-            return network.predict_proba(as_table(table), target, choices)
+            return asked.predict_proba(as_table(table), target, choices)
 
         def ask(rows: Table) -> dict[str, Any]:
-            found = network.predict_proba(rows, target, choices)
+            found = asked.predict_proba(rows, target, choices)
             each = found if target is None else {target: found}
             states = {name: network.variables[network.index(name)].states for name in each}
             return {
@@ -92,6 +95,7 @@ class RowQuestions:
         target: str,
         *,
         out: str | PathLike[str] | None = None,
+        inference: str = "exact",
         **choices: Any,
     ) -> Any:
         """The most probable state of the target in every row; choices as in `predict_proba`.
@@ -102,11 +106,17 @@ class RowQuestions:
         if out is not None:
 
             def ask(rows: Table) -> dict[str, Any]:
-                return {f"predicted_{target}": self.predict(rows, target, **choices)}
+                return {
+                    f"predicted_{target}": self.predict(
+                        rows, target, inference=inference, **choices
+                    )
+                }
 
             return write_answers(table, out, ask)
         rows = as_table(table)
-        return self.require_any().predict(rows, target, hidden=self._hidden(), **choices)
+        asked = self._asked(inference)
+        found: NDArray[Any] = asked.predict(rows, target, hidden=self._hidden(), **choices)
+        return found
 
     def impute(
         self,
@@ -224,6 +234,7 @@ class RowQuestions:
         table: Any,
         *,
         missing_columns: MissingColumns = "warn",
+        inference: str = "exact",
         out: str | PathLike[str] | None = None,
     ) -> Any:
         """Log p(row), what is missing summed out, (N,); -inf if impossible or of an unknown state.
@@ -237,6 +248,8 @@ class RowQuestions:
         missing_columns
             As in `predict_proba`. A variable without a column is summed out of every row, so
             numbers of tables with different columns do not compare.
+        inference
+            As in `query`: row by row, and the array says in its `label` what its numbers are.
         out
             A file for the column log_likelihood, written block by block, as in `predict_proba`.
 
@@ -249,12 +262,12 @@ class RowQuestions:
         array([-0.781, -0.435])
         """
         choices = self._row_choices(missing_columns=missing_columns)
-        network = self.require_any()
+        asked = self._asked(inference)
         if out is None:
-            return network.log_likelihood(as_table(table), choices)
+            return asked.log_likelihood(as_table(table), choices)
 
         def ask(rows: Table) -> dict[str, Any]:
-            return {"log_likelihood": network.log_likelihood(rows, choices)}
+            return {"log_likelihood": asked.log_likelihood(rows, choices)}
 
         return write_answers(table, out, ask)
 
@@ -301,6 +314,14 @@ class RowQuestions:
         """
         choices = self._row_choices(missing_columns=missing_columns)
         return self.require_any().expected_counts(as_table(table), families, choices)
+
+    def _asked(self, inference: str) -> Any:
+        """What answers in this way: the network itself, exactly, or approximately."""
+        if inference == "exact":
+            return self.require_any()
+        from jensen.inference.approximate.answers import Approximate
+
+        return Approximate(self.require_any(), inference)
 
     def _row_choices(
         self,

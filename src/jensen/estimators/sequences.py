@@ -14,6 +14,7 @@ from scipy.sparse import issparse
 from jensen.data import Table, Variable
 from jensen.data.column_warnings import warn_of_row_names
 from jensen.data.model_columns import UnknownLabels, read_known
+from jensen.data.number_rows import NumberRows
 from jensen.data.table_choices import check_weights, states_by_column
 from jensen.data.variable import EXACT
 from jensen.estimators.arrays import names_of, read_matrix, refuse_no_rows
@@ -100,6 +101,27 @@ def read_sequence_weights(sequence_weight: Any, lengths: Ints, sample_weight: An
             f"counts as a whole, so all its rows have one weight"
         )
     return np.asarray(weight)
+
+
+def seen_steps(rows: NumberRows, lengths: Ints) -> tuple[NumberRows, Ints, NDArray[np.intp]]:
+    """Sequences without the steps after the last that shows something, and which have any.
+
+    What comes after integrates to one, if how sequences end is not modelled. Rows that are read
+    again in every pass stay.
+    """
+    everything = np.arange(len(lengths))
+    if not rows.is_kept or not rows.has_gaps:
+        return rows, lengths, everything
+    values, ends = rows.values(), np.cumsum(lengths)
+    shows = ~np.isnan(values).all(1)
+    place = np.arange(len(values)) - np.repeat(ends - lengths, lengths)
+    kept = np.zeros(len(lengths), np.int64)
+    np.maximum.at(kept, np.repeat(everything, lengths)[shows], place[shows] + 1)
+    if np.array_equal(kept, lengths):
+        return rows, lengths, everything
+    seen = values[place < np.repeat(kept, lengths)]
+    some = np.flatnonzero(kept)
+    return NumberRows.of(seen), kept[some], some
 
 
 def chosen_steps(steps: Steps, chosen: NDArray[np.intp]) -> Steps:

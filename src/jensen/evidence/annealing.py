@@ -2,19 +2,24 @@
 
 Chains begin at the prior and make a sweep at every temperature. Their weights multiply up to an
 unbiased estimate of the evidence (Neal 2001), so its logarithm is too low on average. Temperatures
-are spaced evenly in thermodynamic length, as pilot runs with other random numbers find it, and are
-fixed before the chains begin: what is unbiased stays so.
+are fixed before the chains begin (`jensen.evidence.temperatures`): what is unbiased stays so.
+
+Sweeps draw h given θ, then θ given h, which is reversible in θ. So the same chains taken from the
+posterior down to the prior multiply up to an unbiased estimate of one over the evidence, whose
+logarithm is a bound from above on average: if they begin at exact draws of the posterior, which are
+known of rows that were drawn from the model (Grosse, Ancha and Roy 2016).
 
 References
 ----------
 Neal (2001), *Annealed importance sampling*, doi:10.1023/A:1008923215028. Del Moral, Doucet and
-Jasra (2006), *Sequential Monte Carlo samplers*. Sivak and Crooks (2012), *Thermodynamic metrics and
-optimal paths*, doi:10.1103/PhysRevLett.108.190602.
+Jasra (2006), *Sequential Monte Carlo samplers*. Grosse, Ancha and Roy (2016), *Measuring the
+reliability of MCMC inference with bidirectional Monte Carlo*.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from jensen.evidence.annealed_classes import ClassAnnealingTask, class_rows
 from jensen.evidence.ascents import EvidenceAnswer
 from jensen.evidence.asked import EvidenceQuestion
 from jensen.evidence.exact import counted
@@ -34,7 +40,18 @@ from jensen.evidence.particles import (
     particles_of,
 )
 from jensen.evidence.record import Line
-from jensen.exceptions import StoppedError
+from jensen.evidence.simulated import simulated
+from jensen.evidence.stacked import flat_rows, stack, take
+from jensen.evidence.temperatures import (
+    FEWEST,
+    MOST,
+    PER_LENGTH,
+    PILOT_CHAINS,
+    pilot_run,
+    resampled,
+    slowed,
+)
+from jensen.exceptions import JensenError, StoppedError
 from jensen.models.state_model import flatten
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.runner import Task, run
@@ -42,20 +59,10 @@ from jensen.support.arguments import Streams, check_whole
 from jensen.support.fields import add, record
 from jensen.support.fingerprint import fingerprint
 from jensen.support.machine import STREAM, check_many
-from jensen.support.text import plural
+from jensen.support.text import option, plural
 
 Array = NDArray[np.float64]
 
-PILOT_CHAINS = 128
-PILOT_STEP = 0.7
-"""The spread of log weights that one temperature of the pilot run may bring."""
-PER_LENGTH = 8.0
-"""Temperatures for each squared unit of thermodynamic length, unless their number was chosen."""
-FEWEST, MOST = 20, 20_000
-LAG_STEPS = 400
-"""At most so many temperatures on the ways up and down that tell how slowly chains follow."""
-SMOOTHED = 5
-"""Of so many of these the mean is taken; an odd number."""
 BATCH = 1 << 16
 """Entries of tables that the chains of one task fill."""
 RESAMPLES = 0.5
@@ -69,24 +76,31 @@ class AnnealedChains(NamedTuple):
 
     t: Any  # a stack of θ
     log_weight: Array  # (chains,)
-    log_mean: float  # of the weights before they were last made equal
+    log_mean: Array  # (groups,): of the weights before they were last made equal
     step: int
 
 
+Start = Callable[[int, Streams], Any]
+"""The stack of θ at which the chains of a task begin."""
+
+
 class AnnealingTask(Task[AnnealedChains]):
-    """Takes some chains through all temperatures; a step is one of them."""
+    """Takes some chains through all temperatures; a step is one of them.
+
+    With resampling the chains are so many groups, side by side, each of which resamples by itself.
+    """
 
     steps_at_once = None
 
-    def __init__(self, particles: Particles, betas: Array, size: int, *, resamples: bool) -> None:
-        self.particles, self.betas, self.size = particles, betas, size
-        self.resamples = resamples
+    def __init__(self, particles: Particles, betas: Array, start: Start, n_groups: int = 0) -> None:
+        self.particles, self.betas, self.start = particles, betas, start
+        self.n_groups = n_groups
         self.n_steps = len(betas) - 1
 
     def begin(self, number: int, streams: Streams) -> AnnealedChains:
-        """Draws from the prior."""
-        t = draw_prior(self.particles.model, self.size, streams(0))
-        return AnnealedChains(t, np.zeros(self.size), self.particles.log_start, 0)
+        """Draws from the prior, if that is where the chains start."""
+        t = self.start(number, streams)
+        return AnnealedChains(t, np.zeros(len(flat_rows(t))), np.zeros(self.n_groups), 0)
 
     def advance(
         self, number: int, state: AnnealedChains, streams: Streams, n: int
@@ -100,16 +114,20 @@ class AnnealingTask(Task[AnnealedChains]):
         before, after = self.betas[state.step : state.step + 2]
         look = self.particles.look(state.t)
         log_weight = state.log_weight + self.particles.gains(state.t, look, before, after)
-        chosen, log_mean = np.arange(self.size), state.log_mean
-        if self.resamples and log_size(log_weight) < RESAMPLES * self.size:
-            log_mean += float(logsumexp(log_weight) - math.log(self.size))
-            chosen = resampled(log_weight, streams(0))
-            log_weight = np.zeros(self.size)
+        chosen, log_mean = np.arange(len(log_weight)), state.log_mean
+        if self.n_groups:
+            log_mean = log_mean.copy()
+            groups = log_weight.reshape(self.n_groups, -1)
+            size = groups.shape[1]
+            for g in np.flatnonzero(log_sizes(groups) < math.log(RESAMPLES * size)).tolist():
+                log_mean[g] += float(logsumexp(groups[g]) - math.log(size))
+                chosen[g * size : (g + 1) * size] = g * size + resampled(groups[g], streams(0, g))
+                groups[g] = 0.0
         t = self.particles.move(state.t, look, chosen, float(after), streams.at(1)).t
         return AnnealedChains(t, log_weight, log_mean, state.step + 1)
 
     def is_done(self, state: AnnealedChains) -> bool:
-        """Whether this is the posterior."""
+        """Whether this is the last temperature."""
         return state.step == self.n_steps
 
     def describe(self, state: AnnealedChains) -> str:
@@ -117,102 +135,20 @@ class AnnealingTask(Task[AnnealedChains]):
         return f"beta={self.betas[state.step]:.3g}"
 
 
-def log_size(log_weight: Array) -> float:
-    """The effective sample size of weights, (Σ w)² / Σ w²."""
-    return float(np.exp(2.0 * logsumexp(log_weight) - logsumexp(2.0 * log_weight)))
+def log_sizes(log_weight: Array) -> Array:
+    """The logs of the effective sample sizes of weights (..., n), (Σ w)² / Σ w²."""
+    weight = np.exp(log_weight - log_weight.max(-1, keepdims=True))
+    return np.asarray(2.0 * np.log(weight.sum(-1)) - np.log((weight * weight).sum(-1)))
 
 
-def resampled(log_weight: Array, rng: np.random.Generator) -> NDArray[np.int64]:
-    """Which chains go on, each as often as its weight says: systematic resampling."""
-    share = np.exp(log_weight - logsumexp(log_weight))
-    below = np.cumsum(share)
-    at = (np.arange(len(share)) + rng.random()) / len(share) * below[-1]
-    found = np.minimum(np.searchsorted(below, at, side="right"), len(share) - 1)
-    return np.asarray(found, np.int64)
+class _Plan(NamedTuple):
+    """How the chains are shared out, and the temperatures that they go through."""
 
-
-class Pilot(NamedTuple):
-    """What a pilot run found."""
-
-    betas: Array  # rising from 0 to 1
-    lengths: Array  # thermodynamic length up to each of them
-    t: Any  # where its chains ended
-
-    def temperatures(self, n: int) -> Array:
-        """(n + 1,): evenly spaced in length."""
-        found = np.interp(np.linspace(0.0, self.lengths[-1], n + 1), self.lengths, self.betas)
-        found[0], found[-1] = 0.0, 1.0
-        return np.asarray(found)
-
-
-def pilot_run(particles: Particles, n_chains: int, streams: Streams) -> Pilot:
-    """Chains from the prior to the posterior, by temperatures that their weights choose."""
-    t = draw_prior(particles.model, n_chains, streams(0))
-    betas, lengths = [0.0], [0.0]
-    while betas[-1] < 1.0:
-        here = streams.at(len(betas))
-        look = particles.look(t)
-        after, gains = _next_temperature(particles, t, look, betas[-1])
-        lengths.append(lengths[-1] + max(float(gains.std()), 1e-6))
-        chosen = resampled(gains, here(0))
-        t = particles.move(t, look, chosen, after, here.at(1)).t
-        betas.append(after)
-    return Pilot(np.array(betas), np.array(lengths), t)
-
-
-def slowed(particles: Particles, pilot: Pilot, n_chains: int, streams: Streams) -> Pilot:
-    """The same with lengths that count how slowly chains follow, where they do.
-
-    Chains that are taken up and down again lag behind on both ways, as magnets do. The work that
-    is lost grows with speed times friction, and is least where the steps of a given number have
-    even lengths in its metric (Sivak and Crooks 2012); a chain that follows at once has a friction
-    of half the variance of its log-likelihood.
-    """
-    steps = int(np.clip(2.0 * pilot.lengths[-1] ** 2, FEWEST, LAG_STEPS))
-    if isinstance(particles, NetworkParticles):
-        steps = min(steps, FEWEST)
-    betas = pilot.temperatures(steps)
-    t = draw_prior(particles.model, n_chains, streams(0))
-    everyone, width = np.arange(n_chains), np.diff(betas)
-    slope, spread = np.empty((2, steps)), np.empty((2, steps))
-    ways = (range(steps), range(steps - 1, -1, -1))
-    for way, order in enumerate(ways):
-        for i in order:
-            here = streams.at(1 + way, i)
-            look = particles.look(t)
-            gains = particles.gains(t, look, betas[i], betas[i + 1]) / width[i]
-            slope[way, i], spread[way, i] = gains.mean(), gains.var()
-            t = particles.move(t, look, everyone, float(betas[i + 1 - way]), here).t
-    lag = np.maximum(slope[1] - slope[0], 0.0) / (2.0 * width)
-    kernel = np.ones(SMOOTHED) / SMOOTHED
-    lag = np.convolve(np.pad(lag, SMOOTHED // 2, mode="edge"), kernel, mode="valid")
-    friction = np.maximum(lag, 0.5 * spread.min(0))
-    lengths = np.concatenate([[0.0], np.cumsum(np.sqrt(2.0 * friction) * width)])
-    return Pilot(betas, lengths, t)
-
-
-def _next_temperature(
-    particles: Particles, t: Any, look: Any, before: float
-) -> tuple[float, Array]:
-    """As far as the log weights spread by no more than `PILOT_STEP`, to a tenth."""
-    low, high = before, 1.0
-    gains = particles.gains(t, look, before, high)
-    if gains.std() <= PILOT_STEP:
-        return high, gains
-    high = before + (1.0 - before) * float(np.clip(PILOT_STEP / gains.std(), 1e-6, 0.5))
-    for _ in range(25):
-        gains = particles.gains(t, look, before, high)
-        spread = float(gains.std())
-        if 0.9 * PILOT_STEP <= spread <= PILOT_STEP:
-            break
-        if spread > PILOT_STEP:
-            high, top = low + 0.5 * (high - low), high
-        else:
-            low, top = high, 1.0
-            high = min(
-                high + (high - before) * min(PILOT_STEP / max(spread, 1e-9) - 0.95, 1.0), top
-            )
-    return high, gains
+    particles: Particles
+    betas: Array
+    size: int  # chains of a task
+    n_tasks: int
+    n_groups: int  # in each task that resample by themselves; 0 without resampling
 
 
 def anneal(
@@ -222,16 +158,42 @@ def anneal(
     n_chains: int = 1000,
     n_temperatures: int | None = None,
     checkpoint: str | Path | None = None,
+    reverse: bool = False,
+    simulate: bool = False,
 ) -> EvidenceAnswer:
     """The estimate, its standard error, and how evenly the chains share the weight."""
     check_whole("n_chains", n_chains, at_least=8)
     check_many(n_chains, STREAM, "chains (n_chains)", "choose fewer")
     if n_temperatures is not None:
         check_whole("n_temperatures", n_temperatures, at_least=1)
+    for name, value in (("reverse", reverse), ("simulate", simulate)):
+        if not isinstance(value, bool):
+            raise JensenError(f"{option(name, value)} must be True or False")
+    truth = None
+    if simulate:
+        asked, truth = simulated(asked)
     if asked.units.is_complete:
         return EvidenceAnswer(
             counted(asked), "exact", warnings=("nothing is hidden: this is exact",)
         )
+    plan = _plan(asked, n_chains, n_temperatures, resamples)
+    ends = _annealed(asked, plan, checkpoint)
+    logs = np.concatenate([_logs(end, plan) for end in ends])
+    groups = plan.n_groups and plan.size // plan.n_groups
+    found = _found(logs, asked, plan.betas, groups or None)
+    if not (reverse or simulate):
+        return found
+    if truth is None:
+        theta = np.concatenate([_theta(end) for end in ends])
+        logs = np.concatenate([_chain_logs(end, plan) for end in ends])
+        truth = stack(asked.model, theta[resampled(logs, asked.streams(10)())])
+    return _with_reverse(found, asked, plan, truth, checkpoint, is_bound=simulate)
+
+
+def _plan(
+    asked: EvidenceQuestion, n_chains: int, n_temperatures: int | None, resamples: bool
+) -> _Plan:
+    """Temperatures as a pilot run finds them, and chains by what their tables take."""
     particles = particles_of(asked)
     is_slow = isinstance(particles, NetworkParticles)
     n_pilot = min(PILOT_CHAINS, max(n_chains, 8)) if not is_slow else min(16, n_chains)
@@ -239,24 +201,98 @@ def anneal(
     pilot = slowed(particles, pilot, n_pilot, asked.streams(9))
     wanted = int(np.clip(PER_LENGTH * pilot.lengths[-1] ** 2, FEWEST, MOST))
     betas = pilot.temperatures(wanted if n_temperatures is None else int(n_temperatures))
-    islands = _islands(n_chains) if resamples else None
-    size = at_once(particles, n_chains, BATCH, 4) if islands is None else n_chains // islands
-    size = max(size, 1)
-    n_tasks = -(-n_chains // size)
-    task = AnnealingTask(particles, betas, size, resamples=resamples)
-    file = (
-        None if checkpoint is None else Checkpoint(checkpoint, _fingerprint(asked, task, n_tasks))
+    if not resamples:
+        size = max(at_once(particles, n_chains, BATCH, 4), 1)
+        return _Plan(particles, betas, size, -(-n_chains // size), 0)
+    n_groups = _islands(n_chains)
+    island = n_chains // n_groups
+    together = int(np.clip(at_once(particles, n_chains, BATCH, 2) // island, 1, n_groups))
+    return _Plan(particles, betas, island * together, -(-n_groups // together), together)
+
+
+def _annealed(
+    asked: EvidenceQuestion,
+    plan: _Plan,
+    checkpoint: str | Path | None,
+    truth: Any = None,
+) -> list[Any]:
+    """Where all chains end: at the posterior, or from a stack of its draws at the prior."""
+    model, size, betas, n_groups = asked.model, plan.size, plan.betas, plan.n_groups
+    is_reverse = truth is not None
+    if is_reverse:
+        betas, n_groups = betas[::-1].copy(), 0
+
+    def start(number: int, streams: Streams) -> Any:
+        if not is_reverse:
+            return draw_prior(model, size, streams(0))
+        n = len(flat_rows(truth))
+        return take(truth, np.arange(number * size, (number + 1) * size) % n)
+
+    rows = None if n_groups else class_rows(plan.particles)
+    task: Task[Any] = (
+        AnnealingTask(plan.particles, betas, start, n_groups)
+        if rows is None
+        else ClassAnnealingTask(rows, betas, lambda k, streams: flat_rows(start(k, streams)))
     )
-    streams = [asked.streams(5, k) for k in range(n_tasks)]
+    file = None
+    if checkpoint is not None:
+        path = Path(f"{checkpoint}.reverse") if is_reverse else checkpoint
+        file = Checkpoint(path, _fingerprint(asked, plan, betas))
+    streams = [asked.streams(11 if is_reverse else 5, k) for k in range(plan.n_tasks)]
     outcome = run(task, streams, name="annealing", progress=asked.progress, checkpoint=file)
     if outcome.was_stopped:
-        raise StoppedError("interrupted before the chains reached the posterior")
-    ends = [state for state in outcome.states if state is not None]
-    if resamples:
-        logs = [end.log_mean + logsumexp(end.log_weight) - math.log(size) for end in ends]
-        return _found(np.array(logs), asked, betas, n_tasks, size)
-    logs = [end.log_mean + end.log_weight for end in ends]
-    return _found(np.concatenate(logs), asked, betas, n_tasks * size)
+        raise StoppedError("interrupted before the chains reached the last temperature")
+    return [state for state in outcome.states if state is not None]
+
+
+def _theta(end: Any) -> Array:
+    """(chains, P)."""
+    return end.theta if hasattr(end, "theta") else flat_rows(end.t)
+
+
+def _chain_logs(end: Any, plan: _Plan) -> Array:
+    """(chains,): log weights, all resampling counted."""
+    if not plan.n_groups:
+        return np.asarray(end.log_weight + plan.particles.log_start)
+    groups = end.log_weight.reshape(plan.n_groups, -1) + end.log_mean[:, None]
+    return np.asarray(groups.ravel() + plan.particles.log_start)
+
+
+def _logs(end: Any, plan: _Plan) -> Array:
+    """Log weights of chains, or the log means of those of groups."""
+    found = _chain_logs(end, plan)
+    if not plan.n_groups:
+        return found
+    groups = found.reshape(plan.n_groups, -1)
+    return np.asarray(logsumexp(groups, axis=1) - math.log(groups.shape[1]))
+
+
+def _with_reverse(
+    found: EvidenceAnswer,
+    asked: EvidenceQuestion,
+    plan: _Plan,
+    truth: Any,
+    checkpoint: str | Path | None,
+    *,
+    is_bound: bool,
+) -> EvidenceAnswer:
+    """The same with what the way back says."""
+    ends = _annealed(asked, plan, checkpoint, truth)
+    logs = np.concatenate([end.log_weight for end in ends])
+    value = plan.particles.log_start - float(logsumexp(logs) - math.log(len(logs)))
+    error = bootstrap_error(logs, asked.streams(12)())
+    kind = "upper bound on average" if is_bound else "check, not a bound"
+    lines = (*found.lines, Line("reverse", value, kind, error))
+    warnings = found.warnings
+    if is_bound:
+        told = "these are the numbers of rows drawn from the model, with the gaps of the table"
+        warnings = (*warnings, told)
+    elif abs(value - found.value) > 1.0:
+        told = (
+            "the ways up and down disagree by more than 1: take more temperatures (n_temperatures)"
+        )
+        warnings = (*warnings, told)
+    return found._replace(lines=lines, warnings=warnings)
 
 
 def _islands(n_chains: int) -> int:
@@ -265,16 +301,16 @@ def _islands(n_chains: int) -> int:
 
 
 def _found(
-    logs: Array, asked: EvidenceQuestion, betas: Array, n: int, size: int | None = None
+    logs: Array, asked: EvidenceQuestion, betas: Array, size: int | None = None
 ) -> EvidenceAnswer:
     """The log of a mean of weights, its error, and what to keep in mind."""
     value = float(logsumexp(logs) - math.log(len(logs)))
     error = bootstrap_error(logs, asked.streams(6)())
     share = float(np.exp(logs.max() - logsumexp(logs)))
-    effective = log_size(logs)
+    effective = float(np.exp(log_sizes(logs)))
     what = "chains" if size is None else "groups of chains"
     lines = [
-        Line(what, float(n)),
+        Line(what, float(len(logs))),
         Line("temperatures", float(len(betas) - 1)),
         Line("effective sample size", effective),
         Line("largest share of a weight", share),
@@ -302,12 +338,12 @@ def bootstrap_error(logs: Array, rng: np.random.Generator) -> float:
     return float(np.concatenate(means).std(ddof=1) * math.sqrt(n / (n - 1.0)))
 
 
-def _fingerprint(asked: EvidenceQuestion, task: AnnealingTask, n_tasks: int) -> str:
+def _fingerprint(asked: EvidenceQuestion, plan: _Plan, betas: Array) -> str:
     return fingerprint(
-        "annealing, 1",
+        "annealing, 2",
         type(asked.model).__name__,
         flatten(add(asked.model.prior, shape_of(asked.model))),
-        task.betas,
-        {"size": task.size, "tasks": n_tasks, "resamples": task.resamples},
+        betas,
+        {"size": plan.size, "tasks": plan.n_tasks, "groups": plan.n_groups},
         *asked.problem.data.content,
     )

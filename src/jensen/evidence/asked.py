@@ -64,6 +64,7 @@ class EvidenceQuestion:
     n_init: int | None = None
     progress: bool = False
     strength: float = 1.0  # of the prior, in units of what it is
+    made: Any = None  # what is learned, if it is known already
     _known: dict[str, Any] = field(default_factory=dict, repr=False)
 
     def _twin(self, method: str, **changes: Any) -> Any:
@@ -77,6 +78,8 @@ class EvidenceQuestion:
     @cached_property
     def problem(self) -> Any:
         """What is learned, under the model's own prior; refused if that is flat."""
+        if self.made is not None:
+            return self.made
         given = self.learner.get_params(deep=False)
         method = given["method"] or ("em" if given["prior"] is None else "vbem")
         found = self._twin(SAME_PRIOR.get(method, method)).problem(self.table, **self.fit)
@@ -119,6 +122,8 @@ class EvidenceQuestion:
     @cached_property
     def drawn_units(self) -> Units:
         """The same where each row counts once, which draws of h need; weights must be whole."""
+        if self.made is not None:
+            return self.units
         units: Units = self._twin("gibbs").problem(self.table, **self.fit).data.units
         return units
 

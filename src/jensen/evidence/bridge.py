@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from jensen.evidence.annealing import pilot_run
 from jensen.evidence.ascents import EvidenceAnswer
 from jensen.evidence.asked import EvidenceQuestion
 from jensen.evidence.exact import counted
@@ -34,6 +33,7 @@ from jensen.evidence.particles import (
 )
 from jensen.evidence.record import Line
 from jensen.evidence.stacked import flat_rows, log_partitions, sample, stack
+from jensen.evidence.temperatures import pilot_run
 from jensen.runs.diagnostics import effective_sample_size
 from jensen.support.arguments import Streams, check_whole
 

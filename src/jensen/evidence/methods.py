@@ -34,7 +34,7 @@ METHODS: dict[str, Callable[..., EvidenceAnswer]] = {
     "smc": partial(anneal, resamples=True),
     "bridge": bridge,
 }
-ANNEALED = ("n_chains", "n_temperatures", "checkpoint")
+ANNEALED = ("n_chains", "n_temperatures", "checkpoint", "reverse", "simulate")
 OWN: dict[str, tuple[str, ...]] = {
     "cheeseman-stutz": ("correction", "mode"),
     "ais": ANNEALED,
@@ -61,6 +61,8 @@ def log_evidence(
     n_temperatures: int | None = None,
     n_samples: int | None = None,
     checkpoint: str | Path | None = None,
+    reverse: bool | None = None,
+    simulate: bool | None = None,
     strength: float = 1.0,
     random_state: Any = None,
     progress: bool = False,
@@ -107,6 +109,13 @@ def log_evidence(
         Of "bridge": sweeps of each chain that are kept, by default 100.
     checkpoint
         Of "ais" and "smc": a file from which the same call goes on if it is killed.
+    reverse
+        Of "ais" and "smc": whether chains are taken back from the posterior to the prior, too. They
+        begin where those of the way up ended, so that this is a check and no bound.
+    simulate
+        Of "ais" and "smc": whether to ask of rows drawn from the model, as many and with the same
+        gaps, instead of those of the table. A draw of their posterior is known, so that the way
+        back bounds their evidence from above on average: between the two numbers it lies.
     strength
         How many times the prior counts the rows that it counts for: 2 doubles concentrations, the
         strengths of means, and degrees of freedom above the fewest. It tells how much of an
@@ -126,7 +135,8 @@ def log_evidence(
     References
     ----------
     Beal and Ghahramani (2003), *The variational Bayesian EM algorithm for incomplete data*.
-    Neal (2001), *Annealed importance sampling*.
+    Neal (2001), *Annealed importance sampling*. Grosse, Ancha and Roy (2016), *Measuring the
+    reliability of MCMC inference with bidirectional Monte Carlo*.
 
     Examples
     --------
@@ -148,6 +158,8 @@ def log_evidence(
             "n_temperatures": n_temperatures,
             "n_samples": n_samples,
             "checkpoint": checkpoint,
+            "reverse": reverse,
+            "simulate": simulate,
         },
     )
     if n_init is not None:
@@ -161,6 +173,8 @@ def log_evidence(
         )
     if not (is_real(strength) and 0.0 < strength < math.inf):
         raise JensenError(f"strength must be a finite number above 0, not {strength!r:.40}")
+    if hasattr(model, "without_unseen") and "interventions" not in fit:
+        model = model.without_unseen()
     asked = EvidenceQuestion(model, table, fit, random_state, n_init, progress, float(strength))
     if method not in OF_FACTORS and not asked.model.has_own_priors:
         raise JensenError(
@@ -186,7 +200,7 @@ def _checked(method: str, chosen: dict[str, Any]) -> dict[str, Any]:
     """The choices of a method; refused are those that it would ignore."""
     if method not in METHODS:
         raise JensenError(f"there is no method {method!r}: {offer(method, METHODS, 'method')}")
-    given = {name: value for name, value in chosen.items() if value is not None}
+    given = {x: value for x, value in chosen.items() if value is not None and value is not False}
     for name, value in given.items():
         if name not in OWN.get(method, ()):
             raise JensenError(

@@ -67,7 +67,7 @@ class SeenRows:
         rows = self.units[unit]
         return int(rows.ptr[-1]) if isinstance(rows, Sequences) else len(rows.weight)
 
-    def _rows(self, unit: Any) -> tuple[Any, ...]:
+    def encoded(self, unit: Any) -> tuple[Any, ...]:
         """The encoded rows of a unit, part by part."""
         is_product = isinstance(self.model.emission, ProductEmission)
         return tuple(unit.rows.parts) if is_product else (unit.rows,)
@@ -75,7 +75,7 @@ class SeenRows:
     def _check(self, unit: Any) -> list[NDArray[np.bool_] | None]:
         """For each part which rows, or cells (columns, rows), show it; None if all do."""
         found: list[NDArray[np.bool_] | None] = []
-        for part, rows in zip(self._parts, self._rows(unit), strict=True):
+        for part, rows in zip(self._parts, self.encoded(unit), strict=True):
             missing = _missing(part, rows)
             if not missing.any():
                 found.append(None)
@@ -94,7 +94,7 @@ class SeenRows:
     def log_like(self, t: Any, unit: int) -> Array:
         """(C, K, n): log p(row | state) at a stack of t of the emission; it may be written to."""
         pairs = zip(self._parts, records_of(self.model.emission, t), strict=True)
-        rows, n = self._rows(self.units[unit]), self.n_rows(unit)
+        rows, n = self.encoded(self.units[unit]), self.n_rows(unit)
         total = None
         for (part, own), encoded in zip(pairs, rows, strict=True):
             part, flat = _untied(part, own)
@@ -108,7 +108,7 @@ class SeenRows:
         n_theta, K, n = nodes.shape
         found: list[Any] = []
         pairs = zip(self._parts, records_of(self.model.emission, t), strict=True)
-        rows, seen = self._rows(self.units[unit]), self._seen[unit]
+        rows, seen = self.encoded(self.units[unit]), self._seen[unit]
         for (part, own), encoded, shows in zip(pairs, rows, seen, strict=True):
             mine = nodes if shows is None or shows.ndim == 2 else np.where(shows, nodes, 0.0)
             free, flat = _untied(part, own)

@@ -6,7 +6,7 @@ missing of its numbers stands at its conditional mean, with a covariance beside 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -73,6 +73,15 @@ class CellParameters(NamedTuple):
     log_tables: Array
     forms: Array
 
+    def where_set(self, layout: MixedLayout, was_set: Sequence[int]) -> CellParameters:
+        """θ in rows in which some nodes were set: their own tables have no say there."""
+        tables = self.log_tables.copy()
+        for v in was_set:
+            if layout.cards[v]:
+                at = layout.wiring.fam_at[layout.place[v] :]
+                tables[at[0] : at[1]] = 0.0
+        return CellParameters(tables, self.forms)
+
 
 def complete_cells(
     layout: MixedLayout,
@@ -97,6 +106,25 @@ def complete_cells(
     lost = max((part.lost for part in parts), default=0.0)
     is_exact = all(part.is_exact for part in parts)
     return CompletedCells(labels, values, weight, origin, spreads, is_exact, lost)
+
+
+def drawn_cells(
+    layout: MixedLayout,
+    names: tuple[str, ...],
+    theta: CellParameters,
+    rows: MixedRows,
+    was_set: tuple[int, ...],
+    rng: np.random.Generator,
+) -> MixedRows:
+    """Draw what is missing once in every row, jointly; missing counts stay missing."""
+    gaps = (rows.codes < 0).any(1) | np.isnan(rows.values).any(1)
+    own = np.flatnonzero(gaps)
+    part = _chosen(Shapes(layout, names), theta, rows.take(own), own, was_set, 1, rng)
+    codes, values = rows.codes.copy(), rows.values.copy()
+    codes[part.origin] = part.codes
+    full = MixedRows(codes[own], values[own], rows.weight[own])
+    values[own], _ = _complete_numbers(layout, names, theta, full, was_set, rng, "draw")
+    return MixedRows(codes, values, rows.weight)
 
 
 def joined(parts: list[CompletedCells], offsets: list[Ints]) -> CompletedCells:

@@ -72,6 +72,7 @@ class Distribution:
     values: NDArray[np.float64]  # an axis per variable
     condition: str = ""  # as text, for headings
     interval: Interval | None = None  # bounds shaped as the values
+    label: Any = None  # what the probabilities are, if they were asked for approximately
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -125,7 +126,9 @@ class Distribution:
                 row["lower"] = float(self.interval.lower.flat[k])
                 row["upper"] = float(self.interval.upper.flat[k])
             rows.append(row)
-        level = {} if self.interval is None else {"interval": self.interval.level}
+        level: dict[str, Any] = {} if self.interval is None else {"interval": self.interval.level}
+        if self.label is not None:
+            level["inference"] = self.label.plain()
         return {**level, "probabilities": rows}
 
     def most_probable(self) -> Key:
@@ -213,7 +216,8 @@ class Distribution:
         ):
             lines.append([*labels, *map(show_probability, numbers)])
         table = grid(lines, left=len(self.variables), rule=True)
-        return f"{heading(self.variables, self.condition)}\n{table}{_more(len(self), len(lines))}"
+        below = _more(len(self), len(lines)) + ("" if self.label is None else f"\n{self.label}")
+        return f"{heading(self.variables, self.condition)}\n{table}{below}"
 
     def _cell(self, key: object) -> tuple[int, ...]:
         """The indices of a key in `values`; an unknown key is refused."""

@@ -52,12 +52,26 @@ class Assignment:
         are once the evidence is known. Without evidence it is `log_probability`.
     is_density
         Whether all variables are numbers, so that both are log densities.
+    log_product
+        Where these states were not found exactly: the log of the product of all tables at them.
+    bound
+        What the log of no such product exceeds: where `log_product` reaches it, no states are more
+        probable.
     """
 
     states: Mapping[str, Any]
     log_probability: float
     log_conditional: float
     is_density: bool = False
+    log_product: float | None = None
+    bound: float | None = None
+
+    @property
+    def is_certain(self) -> bool:
+        """Whether no other states are more probable."""
+        if self.bound is None or self.log_product is None:
+            return True
+        return self.bound - self.log_product <= CERTAIN * max(1.0, abs(self.log_product))
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.states:
@@ -81,6 +95,8 @@ class Assignment:
         return self.states.items()
 
     def __repr__(self) -> str:
+        if self.log_product is not None:
+            return self._approximately()
         lines = grid([[name, _shown(state)] for name, state in self.states.items()], left=2)
         joint, conditional = (f"{x:.6g}" for x in (self.log_probability, self.log_conditional))
         text = f"log {'density' if self.is_density else 'probability'} {joint}"
@@ -91,6 +107,19 @@ class Assignment:
                 "\n(of the labels, numbers integrated out; a number is its mean given these labels)"
             )
         return f"{text}\n{lines}".rstrip()
+
+    def _approximately(self) -> str:
+        """The text of states that were not found exactly."""
+        lines = grid([[name, str(state)] for name, state in self.states.items()], left=2)
+        if self.is_certain:
+            what = "no states are more probable"
+        else:
+            what = f"no states have more than {self.bound:.6g}, so more probable ones may exist"
+        return f"log product {self.log_product:.6g}; {what}\n{lines}".rstrip()
+
+
+CERTAIN = 1e-9
+"""Of a log product: what is closer to its bound reaches it."""
 
 
 def _shown(state: str | float) -> str:

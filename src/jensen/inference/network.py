@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +44,8 @@ class Network(FittedNetwork):
         "see cpt(name)"
     )
     constants = MappingProxyType[str, float]({})
+    sums_to_one: ClassVar[bool] = True
+    log_z: ClassVar[float] = 0.0
 
     graph: DAG
     variables: tuple[Variable, ...]
@@ -82,6 +84,11 @@ class Network(FittedNetwork):
         """`probabilities` and their logs as writable arrays, which kernels need."""
         with np.errstate(divide="ignore"):
             return np.array(self.probabilities), np.log(self.probabilities)
+
+    @property
+    def log_tables(self) -> NDArray[np.float64]:
+        """The logs of the tables, flat."""
+        return self.kernel_tables[1]
 
     @property
     def log_normalizer(self) -> float:

@@ -43,6 +43,18 @@ class TableNetwork(Protocol):
         """The tables and their logs, flat, as writable arrays."""
 
     @property
+    def log_tables(self) -> Array:
+        """The logs of the tables as they are, flat."""
+
+    @property
+    def log_z(self) -> float:
+        """The log of the sum of the product of all tables over all states."""
+
+    @property
+    def sums_to_one(self) -> bool:
+        """Whether that sum is 1 whatever the tables are, as of conditional ones."""
+
+    @property
     def log_normalizer(self) -> float:
         """The log of the sum of the product of `kernel_tables` over all states."""
 

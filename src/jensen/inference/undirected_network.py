@@ -105,6 +105,13 @@ class UndirectedNetwork(FittedNetwork):
             table = self.log_potentials[at[f] : at[f + 1]].reshape(shape)
             yield Factor(tuple(names[v] for v in scope), table)
 
+    @property
+    def log_tables(self) -> Array:
+        """The log potentials."""
+        return self.log_potentials
+
+    sums_to_one: ClassVar[bool] = False
+
     @cached_property
     def _shifted(self) -> tuple[Array, float]:
         """Tables without large numbers, and what was taken off the log of their product."""

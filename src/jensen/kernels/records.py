@@ -13,6 +13,7 @@ from jensen.support.chain_records import (
     MoveCounts,
     ParentWeights,
 )
+from jensen.support.factor_records import BucketPlan, Messages, PairGraph
 from jensen.support.row_records import ColumnRows, ColumnSums, ColumnTables, HalfBytes
 from jensen.support.tree_records import (
     CompletedRows,
@@ -70,6 +71,12 @@ COMPLETION_LISTS = types.NamedTuple(
 GROUP_KINDS = types.NamedUniTuple(_INTS, len(GroupKinds._fields), GroupKinds)
 CELL_GROUPS = types.NamedUniTuple(_INTS, len(CellGroups._fields), CellGroups)
 GROUP_WORK = types.NamedUniTuple(_FLOATS, len(GroupWorkspace._fields), GroupWorkspace)
+
+MESSAGES = types.NamedTuple([_INTS, _INTS, *[_FLOATS] * 6], Messages)
+PAIR_GRAPH = types.NamedTuple(
+    [_INTS, _INTS, _FLOATS, _INTS, _INTS, _FLOATS, _FLOATS, _FLOATS], PairGraph
+)
+BUCKET_PLAN = types.NamedUniTuple(_INTS, len(BucketPlan._fields), BucketPlan)
 
 
 def signature(*arguments: Any) -> tuple[Any, ...]:

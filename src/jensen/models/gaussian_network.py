@@ -26,6 +26,7 @@ from jensen.families.joint_prior import NormalWishartPrior
 from jensen.families.linear_regression import Regression
 from jensen.families.product import Product
 from jensen.graphs import DAG
+from jensen.graphs.indexed_graph import topological_order
 from jensen.inference.gaussian_joint import joint
 from jensen.inference.gaussian_network import (
     GaussianNetwork,
@@ -57,10 +58,19 @@ class Regressions(NamedTuple):
 
 
 class PatternUnit(NamedTuple):
-    """A unit: rows by what they miss, in all of which the same variable was set, or none."""
+    """A unit: rows by what they miss, in all of which the same regressions have no say.
+
+    They are that of a variable that was set, and those of missing numbers below which nothing is
+    seen: they integrate to one.
+    """
 
     patterns: tuple[CellPattern, ...]
-    target: int = -1
+    silent: tuple[int, ...] = ()
+
+    @property
+    def target(self) -> int:
+        """The variable that was set, -1 if none was, where nothing else is silent."""
+        return self.silent[0] if self.silent else -1
 
     @property
     def weight(self) -> Array:
@@ -135,16 +145,16 @@ class RegressionNetwork(Conjugate[Regressions]):
         return self.stats_of(np.zeros((n + 1, n + 1)))
 
     def potentials(self, t: Regressions) -> Callable[[PatternUnit], GaussianCells]:
-        """The quadratic form of z that all regressions add up to, by what was set."""
+        """The quadratic form of z that all regressions with a say add up to."""
         form = cache(partial(self._form, t))
-        return lambda unit: GaussianCells(*form(unit.target), unit.patterns)
+        return lambda unit: GaussianCells(*form(unit.silent), unit.patterns)
 
-    def _form(self, t: Regressions, target: int) -> tuple[float, Array]:
-        """The constant and the quadratic; a variable that was set does not contribute."""
+    def _form(self, t: Regressions, silent: tuple[int, ...]) -> tuple[float, Array]:
+        """The constant and the quadratic; silent variables do not contribute."""
         quadratic = np.zeros((len(self.names) + 1,) * 2)
         constant = 0.0
         for v, (part, places) in enumerate(zip(t.regressions, self.places, strict=True)):
-            if v == target:
+            if v in silent:
                 continue
             constant -= 0.5 * LOG_2PI
             constant += float(part.count[0])
@@ -156,20 +166,20 @@ class RegressionNetwork(Conjugate[Regressions]):
 
     def expected_stats(self, unit: PatternUnit, hidden: Hidden) -> Regressions:
         """The entries of Σ E[z zᵀ] that each regression reads."""
-        return self.stats_of(hidden.moments, unit.target)
+        return self.stats_of(hidden.moments, unit.silent)
 
     def counted(self, unit: PatternUnit) -> Regressions:
         """The statistics of rows that miss nothing."""
         moments = np.zeros((len(self.names) + 1,) * 2)
         for pattern in unit.patterns:
             moments[np.ix_(pattern.seen, pattern.seen)] += pattern.root.T @ pattern.root
-        return self.stats_of(moments, unit.target)
+        return self.stats_of(moments, unit.silent)
 
-    def stats_of(self, moments: Array, target: int = -1) -> Regressions:
-        """The statistics of every regression from Σ z zᵀ; none of a variable that was set."""
+    def stats_of(self, moments: Array, silent: Sequence[int] = ()) -> Regressions:
+        """The statistics of every regression from Σ z zᵀ; none of silent variables."""
         found, nothing = [], np.zeros_like(moments)
         for v, places in enumerate(self.places):
-            moments_here = nothing if v == target else moments
+            moments_here = nothing if v in silent else moments
             block = moments_here[np.ix_(places, places)]
             first, second = moments_here[v + 1, places], moments_here[v + 1, v + 1]
             count = moments_here[None, 0, 0]
@@ -300,17 +310,26 @@ def make_prior(
 UNIT_PATTERNS = 256
 """Patterns of one unit of work; fixed, so that sums never depend on threads."""
 
-Key = tuple[int, tuple[int, ...]]
-"""The variable that was set, -1 if none was, and the places that are missing."""
+Key = tuple[tuple[int, ...], tuple[int, ...]]
+"""The variables whose regressions have no say, and the places that are missing."""
 
 
-def encode(rows: NumberRows, shift: Array, targets: NDArray[np.int64] | None = None) -> Units:
-    """Rows of weight > 0 as units for the loop; rows in which different variables were set apart.
+def encode(
+    rows: NumberRows,
+    shift: Array,
+    targets: NDArray[np.int64] | None = None,
+    *,
+    parents: Sequence[Sequence[int]] | None = None,
+) -> Units:
+    """Rows of weight > 0 as units for the loop; rows with other silent regressions apart.
 
     Parameters
     ----------
     targets
         (rows,): the variable that was set, -1 where none was; None: nowhere.
+    parents
+        Those of every variable: missing numbers below which nothing is seen are left out of h, for
+        they integrate to one. None: all of them are kept, as where graphs are compared.
     """
 
     def of_block(block: NumberBlock) -> dict[Key, CellPattern]:
@@ -319,17 +338,33 @@ def encode(rows: NumberRows, shift: Array, targets: NDArray[np.int64] | None = N
         for v in np.unique(here[: len(block.weight)]).tolist():
             chosen = here[: len(block.weight)] == v
             for pattern in _cells(block.values[chosen] - shift, block.weight[chosen]):
-                found[v, tuple(pattern.missing.tolist())] = pattern
+                unseen = () if parents is None else _unseen(parents, pattern.missing - 1, v)
+                missing = np.setdiff1d(pattern.missing, np.array(unseen, np.intp) + 1)
+                silent = tuple(sorted({*unseen, *((v,) if v >= 0 else ())}))
+                key = silent, tuple(missing.tolist())
+                found |= _join(found, {key: pattern._replace(missing=missing)})
         return found
 
     found: dict[Key, CellPattern] = rows.sum(of_block, _join) or {}
     units = []
-    for v, keys in groupby(sorted(found), key=lambda key: key[0]):
+    for silent, keys in groupby(sorted(found), key=lambda key: key[0]):
         patterns = tuple(found[key] for key in keys)
         starts = range(0, len(patterns), UNIT_PATTERNS)
-        units += [PatternUnit(patterns[k : k + UNIT_PATTERNS], v) for k in starts]
+        units += [PatternUnit(patterns[k : k + UNIT_PATTERNS], silent) for k in starts]
     is_complete = not any(missing for _, missing in found)
     return Units(tuple(units), rows.total_weight, is_complete)
+
+
+def _unseen(
+    parents: Sequence[Sequence[int]], missing: NDArray[np.intp], target: int
+) -> tuple[int, ...]:
+    """The missing variables that are no ancestor of a seen one; what was set has no parents."""
+    matters = np.ones(len(parents), bool)
+    matters[missing] = False
+    for v in topological_order(parents)[::-1]:
+        for u in parents[v] if v != target else ():
+            matters[u] |= matters[v]
+    return tuple(np.flatnonzero(~matters).tolist())
 
 
 def _cells(values: Array, weight: Array) -> list[CellPattern]:

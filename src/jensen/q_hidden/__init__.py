@@ -1,4 +1,4 @@
-"""Choices of q(h): the posterior, the most probable value, a draw or mean field.
+"""Choices of q(h): the posterior, the most probable value, a draw, mean field or loopy beliefs.
 
 A rule is a function (potentials, memory, rng) → `Hidden`, which dispatches on the type of the
 potentials, and what is known of it.
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from jensen.q_hidden import binary_factors, gaussian_cells, gaussian_factors
 from jensen.q_hidden.binary_factors import BitMemory, FactorBits
+from jensen.q_hidden.factor_lists import of_rows
 from jensen.q_hidden.gaussian_cells import GaussianCells
 from jensen.q_hidden.gaussian_factors import FactorMixture, GaussianFactors
 from jensen.q_hidden.mixed.cells import MixedCells
@@ -31,6 +32,7 @@ __all__ = [
     "NothingHidden",
     "draw",
     "exact",
+    "loopy",
     "meanfield",
     "mode",
 ]
@@ -76,9 +78,19 @@ def product_of(potentials: object, memory: object = None, rng: Stream = None) ->
     raise TypeError(f"there is no mean field for {type(potentials).__name__}")
 
 
+@singledispatch
+def belief_of(potentials: object, memory: object = None, rng: Stream = None) -> Hidden:
+    """q(h) by loopy belief propagation: beliefs that agree on every variable, and no bound.
+
+    They are marginals of no joint distribution where the potentials have loops.
+    """
+    raise TypeError(f"there is no loopy propagation for {type(potentials).__name__}")
+
+
 exact = HiddenRule(posterior_of, is_random=False, is_bound=True)
 mode = HiddenRule(best_of, is_random=False, is_bound=True)
 meanfield = HiddenRule(product_of, is_random=False, is_bound=True)
+loopy = HiddenRule(belief_of, is_random=False, is_bound=False)
 draw = HiddenRule(draw_of, is_random=True, is_bound=False)
 
 
@@ -89,6 +101,7 @@ draw = HiddenRule(draw_of, is_random=True, is_bound=False)
 @best_of.register
 @draw_of.register
 @product_of.register
+@belief_of.register
 def _(potentials: NothingHidden, memory: object = None, rng: Stream = None) -> Hidden:
     seen = potentials.counts != 0.0
     value = (potentials.counts[seen] * potentials.log_tables[seen]).sum()  # 0 · log 0 = 0
@@ -125,6 +138,13 @@ def _(potentials: FamilyTables, memory: BlockMemory | None = None, rng: Stream =
     sites, plans = rows.blocks(joined)
     value, counts, after = blocks.mean_field(sites, plans, part, log_tables, memory)
     return Hidden(potentials.weight * value, counts, after)
+
+
+@belief_of.register
+def _(potentials: FamilyTables, memory: object = None, rng: Stream = None) -> Hidden:
+    log_tables, rows, part, _ = potentials
+    value, counts = of_rows.loopy_counts(*rows.blocks(()), part, log_tables)
+    return Hidden(potentials.weight * value, counts)
 
 
 # --- one state per row ---

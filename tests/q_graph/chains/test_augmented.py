@@ -9,11 +9,16 @@ from scipy.special import logsumexp
 from scipy.stats import chi2
 
 import jensen as jn
+from jensen.graphs import DAG
+from jensen.q_graph.chains import augmented_chains
 from jensen.q_graph.chains.augmented_chains import AugmentedTask, joined_of
 from jensen.q_graph.chains.augmented_rows import read_rows
 from jensen.q_graph.chains.graph_chains import ChainPlan
 from jensen.q_graph.chains.kinds import KINDS
+from jensen.q_graph.chains.weights import read_weights
 from jensen.q_graph.constraints import read_constraints
+from jensen.q_graph.posterior.estimate import average
+from jensen.q_graph.posterior.graph_samples import GraphSamples
 from jensen.runs.diagnostics import correlation_time
 from jensen.runs.runner import number_streams, run
 from jensen.scores.graph_priors import read_prior
@@ -41,8 +46,13 @@ def chain_of(rows, kind, thin, n_samples, seed):
     return task, found
 
 
-def test_pairs_of_graph_and_completion_are_as_frequent_as_they_are_probable():
+@pytest.mark.parametrize(("by_typical", "kind"), [(False, "partition"), (True, "structure")])
+def test_pairs_of_graph_and_completion_are_as_frequent_as_they_are_probable(
+    by_typical, kind, monkeypatch
+):
     """χ² over the 25 graphs times 4 completions; rare pairs are one cell."""
+    if by_typical:
+        use_typical_weights(monkeypatch)
     table = jn.Table(LABELS, states=STATES)
     logs, pairs = [], []
     for first, second in product("01", repeat=2):
@@ -54,7 +64,8 @@ def test_pairs_of_graph_and_completion_are_as_frequent_as_they_are_probable():
         pairs += [(graph, (float(first), float(second))) for graph in totals]
         logs += totals.values()
     p = dict(zip(pairs, np.exp(np.array(logs) - logsumexp(logs)), strict=True))
-    task, rows = chain_of(read_rows(table), "partition", 3, 1500, 5)
+    task, rows = chain_of(read_rows(table), kind, 3, 1500, 5)
+    assert task.is_typical == by_typical
     bits = rows[:, 2 : task.end].copy().view(np.uint64).astype(int)
     seen = {}
     # cells are numbered row by row: c of row 3 comes before a of row 4
@@ -70,6 +81,98 @@ def test_pairs_of_graph_and_completion_are_as_frequent_as_they_are_probable():
     wanted = np.append(wanted, len(rows) - wanted.sum())
     statistic = float(np.sum((counts - wanted) ** 2 / wanted))
     assert chi2.sf(statistic, len(often)) > SMALL_P
+
+
+def use_typical_weights(monkeypatch):
+    """As with many variables: all but the first rounds of a chain are made by typical weights."""
+    monkeypatch.setattr(augmented_chains, "ALL_UP_TO", 0)
+    monkeypatch.setattr(augmented_chains, "EVERY", 10**9)
+
+
+def test_typical_weights_that_are_far_off_change_no_probability(monkeypatch):
+    """Moves by wrong weights are judged: only how often they are accepted depends on them."""
+    use_typical_weights(monkeypatch)
+    rows, rng = read_rows(jn.Table(LABELS, states=STATES)), np.random.default_rng(3)
+    rules, prior = read_constraints(rows.names), read_prior("uniform", rows.names).prior
+    plan = ChainPlan(1, 1500, 50, 5)
+    task = AugmentedTask(KINDS["partition"], rows, prior, rules, plan, None, None, rng)
+    wrong = [each + rng.normal(size=each.shape) for each in task.raw.inside]
+    task.raw = task.raw._replace(inside=wrong)
+    task.cold, _ = read_weights(task.raw)
+    (found,) = run(task, number_streams(rng, 1), name="", in_step=True).rows
+    samples = GraphSamples(
+        rows.names,
+        found[:, 2 : task.end].copy().view(np.uint64).reshape(1, -1, 3, 1),
+        found[None, :, 0],
+    )
+    logs, edges = [], []
+    for first, second in product("01", repeat=2):
+        filled = {name: list(values) for name, values in LABELS.items()}
+        filled["a"][4], filled["c"][3] = first, second
+        exact = jn.structure_posterior(jn.Table(filled, states=STATES), "exact")
+        logs.append(exact.log_evidence)
+        edges.append(exact.edge_matrix)
+    truth = np.average(edges, axis=0, weights=np.exp(np.array(logs) - max(logs)))
+    for v in range(3):
+        p, error, _ = average(samples, samples.parents_of(v))
+        others = [u for u in range(3) if u != v]
+        assert (np.abs(p - truth[:, v])[others] <= 4.0 * error[others]).all()
+
+
+def test_typical_weights_of_a_graph_are_those_of_the_chain(monkeypatch):
+    """Twenty variables, seven candidates: parents stand outside these too."""
+    use_typical_weights(monkeypatch)
+    monkeypatch.setattr(augmented_chains, "FIRST", 0)
+    data = jn.examples.load("alarm").sample(60, random_state=0).to_pandas().iloc[:, :16]
+    rows = read_rows(jn.Table(data.mask(np.random.default_rng(0).random(data.shape) < 0.1)))
+    rules, prior = read_constraints(rows.names, 3), read_prior("fair", rows.names).prior
+    rng = np.random.default_rng(1)
+    plan = ChainPlan(1, 6, 0, 2)
+    task = AugmentedTask(KINDS["partition"], rows, prior, rules, plan, 5, None, rng)
+    state = task._at(rows.begin(rng), rng)
+    for _ in range(4):
+        before = state.missing
+        state, row = task._round(state, rng)
+        parents = [np.flatnonzero(column).tolist() for column in joined_of(state.graph).T]
+        scorer = rows.scorer(before)
+        whole = sum(scorer.family(v, up) + prior.of_family(v, up) for v, up in enumerate(parents))
+        assert row[0] == pytest.approx(whole, rel=1e-12)
+        DAG.from_parents(
+            {rows.names[v]: [rows.names[u] for u in up] for v, up in enumerate(parents)}
+        )
+    assert 0 < state.judged[0] <= state.judged[1]
+
+
+MIXED = {
+    "a": ["0", "1", "0", "1", None, "1", "0", "0", "1", "0"],
+    "b": ["0", "1", "0", "1", "1", "1", "1", "0", "0", "0"],
+    "x": [0.1, 2.2, -0.4, 1.7, 1.1, None, 0.3, -0.9, 1.9, 0.8],
+}
+
+
+def test_labels_and_numbers_are_as_probable_as_quadrature_says():
+    """A missing label and a missing number: all states times a grid."""
+    table = jn.Table(MIXED, states={x: ["0", "1"] for x in "ab"})
+    rows = read_rows(table)
+    assert rows.width == 2
+    cells = np.linspace(-12.0, 12.0, 241)
+    logs, names = [], rows.names
+    graphs = [g for g in THREE if 2 not in (*g[0], *g[1])]  # labels have no number above them
+    for code, value in product((0.0, 1.0), cells):
+        scorer = rows.scorer(np.array([code, value]))
+        logs.append([*structures.scored(graphs, scorer.family).values()])
+    log_p = logsumexp(logs, axis=0)
+    p = np.exp(log_p - logsumexp(log_p))
+    edges = np.zeros((3, 3))
+    for graph, share in zip(graphs, p, strict=True):
+        for child, parents in enumerate(graph):
+            edges[list(parents), child] += share
+    states = {x: ["0", "1"] for x in "ab"}
+    data = jn.Table(MIXED, states=states)
+    post = jn.structure_posterior(data, n_samples=300, thin=40, n_chains=2, random_state=1)
+    assert post.names == names
+    errors = np.maximum(post.edge_errors, 1e-3)
+    assert (np.abs(post.edge_matrix - edges) <= 4.0 * errors).all()
 
 
 def test_graphs_are_as_probable_as_quadrature_over_a_missing_number_says():

@@ -266,7 +266,7 @@ def test_blocks_that_cannot_be_are_refused(choices, text):
 
 
 @pytest.mark.parametrize("prior", ["bge", "bdeu-bge"])
-def test_numbers_refuse_mean_field_in_words(prior):
+def test_numbers_refuse_approximate_in_words(prior):
     rows = {"x": [0.1, 0.2, 0.5, 0.9], "y": [1.1, 0.3, 2.5, 0.7]}
     if prior == "bdeu-bge":
         rows["x"] = ["a", "b", "a", "b"]

@@ -5,7 +5,7 @@ Missing is ignorable: that a value is missing tells nothing which the known valu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -25,25 +25,41 @@ from jensen.inference.network import Network
 from jensen.inference.regression import LinearRegression
 from jensen.models.discrete_network import complete_counts
 from jensen.models.gaussian_network import RegressionNetwork, Regressions
+from jensen.q_graph.chains.augmented_mixed import AugmentedMixed
+from jensen.q_graph.structural.mixed import IncompleteMixed
 from jensen.q_graph.structural.numbers import ExpectedSquares, IncompleteNumbers
 from jensen.q_graph.structural.objective import Flags, Objective
-from jensen.q_graph.structural.reading import NO_MEANING, are_mixed, are_numbers, counted_rows
+from jensen.q_graph.structural.reading import (
+    NO_MEANING,
+    all_variables,
+    are_mixed,
+    are_numbers,
+    counted_rows,
+)
 from jensen.q_graph.structural.tables import concentrations
 from jensen.q_hidden.trees import run
 from jensen.q_hidden.trees.plans import plans_of
 from jensen.q_hidden.trees.problems import HiddenRows
+from jensen.scores.conditional_counts import refuse_orphans
 from jensen.scores.gaussian import read_strength
 from jensen.scores.interventions import WasSet
 from jensen.scores.make_scorer import scorer_of
-from jensen.scores.registry import DEFAULTS, PARTS, SPECS, check_gaussian_score, make_score
+from jensen.scores.registry import (
+    DEFAULTS,
+    PARTS,
+    SPECS,
+    check_gaussian_score,
+    check_mixed_score,
+    make_score,
+)
 from jensen.scores.scorer import Scorer
+from jensen.support.arguments import check_sample_size
 from jensen.support.fields import add
 from jensen.support.machine import check_memory
 from jensen.support.text import either, for_reader, keyword, option
 from jensen.support.tree_records import Wiring
 
 Array = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 
 
@@ -55,8 +71,20 @@ class AugmentedRows(Protocol):
         """The variables, sorted."""
 
     @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The same with their kinds and states."""
+
+    @property
     def width(self) -> int:
         """How many numbers tell what is missing."""
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """The variables without a column."""
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether the scores of all parent sets of few variables are computed at once."""
 
     def begin(self, rng: np.random.Generator) -> Array:
         """Missing values that fit every graph."""
@@ -76,21 +104,23 @@ def read_rows(
     score: str | None = None,
     equivalent_sample_size: float | None = None,
     interventions: Any = None,
+    hidden: Mapping[str, Any] | None = None,
     **numbers: Any,
 ) -> AugmentedRows:
-    """Rows with holes, of labels or of numbers; other choices and other rows are refused."""
+    """Rows with holes; choices that they have no use for are refused."""
     rows, targets = counted_rows(table, interventions)
     rows, targets = _single(rows, targets)
-    has_counts = any(variable.kind == "count" for variable in rows.variables)
-    if has_counts or are_mixed(rows, None):
-        what = "with declared counts" if has_counts else "of labels and numbers together"
+    size = 1.0 if equivalent_sample_size is None else float(equivalent_sample_size)
+    if hidden and any(variable.kind != "categorical" for variable in rows.variables):
         raise DataError(
-            f"the posterior over graphs {what} needs complete rows: keep those "
-            f"({for_reader('table.complete_rows()', '--complete-rows')}), complete the others "
-            f"({for_reader('net.impute', 'jensen impute')}), or make states of the numbers "
-            f"({for_reader('jn.discretize', '--discretize')})"
+            "the posterior over graphs draws hidden variables beside labels only: learn one graph "
+            f"with {for_reader('jn.learn_structure', 'jensen learn')}, or make states of the "
+            f"numbers ({for_reader('jn.discretize', '--discretize')})"
         )
+    if are_mixed(rows, None):
+        return _mixed(rows, targets, score or DEFAULTS["mixed"], size, numbers)
     if are_numbers(rows):
+        refuse_orphans([v.name for v in rows.variables if v.is_declared], [])
         chosen = read_strength(numbers)
         check_gaussian_score(score or DEFAULTS["continuous"])
         _require_prior(score or DEFAULTS["continuous"])
@@ -101,11 +131,21 @@ def read_rows(
     chosen_score = score or DEFAULTS["categorical"]
     make_score(chosen_score, equivalent_sample_size)  # refuses what it does not take
     _require_prior(chosen_score)
-    for name in rows.names:
-        if not rows.n_seen(name):
-            raise DataError(f"column {name!r} has no value at all: leave it out")
-    size = 1.0 if equivalent_sample_size is None else float(equivalent_sample_size)
-    return AugmentedTables(rows, targets, Objective(chosen_score, size))
+    return AugmentedTables(rows, targets, Objective(chosen_score, size), hidden)
+
+
+def _mixed(
+    rows: Table, targets: WasSet, score: str, size: float, numbers: Mapping[str, Any]
+) -> AugmentedMixed:
+    """Rows of labels and numbers, with their own score."""
+    kinds = {v.kind == "categorical": v.name for v in rows.variables}
+    check_mixed_score(score, kinds[True], kinds[False])
+    _require_prior(score)
+    check_sample_size(size)
+    chosen = read_strength(numbers)
+    parts = [chosen.get(part) for part in PARTS]
+    data = IncompleteMixed.of(rows, all_variables(rows, {}), targets, parts)
+    return AugmentedMixed(data, Objective(score, size))
 
 
 def _single(rows: Table, targets: WasSet) -> tuple[Table, WasSet]:
@@ -145,15 +185,32 @@ class AugmentedTables:
         The variable that was set in each row, by its position among the names; -1: none.
     objective
         The score, which has a Dirichlet prior.
+    hidden
+        Variables without a column, and their numbers of states, or their labels. Under the priors
+        here their states have no meaning of their own, so in every draw they are numbered by how
+        many rows have them, most first.
     """
 
-    def __init__(self, table: Table, was_set: WasSet, objective: Objective) -> None:
-        self.names = tuple(sorted(table.names))
-        self.variables: tuple[Variable, ...] = tuple(map(table.variable, self.names))
+    is_quick = True
+
+    def __init__(
+        self,
+        table: Table,
+        was_set: WasSet,
+        objective: Objective,
+        hidden: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.variables: tuple[Variable, ...] = all_variables(table, hidden or {})
+        self.names = tuple(variable.name for variable in self.variables)
         self.cards = np.array([v.n_states for v in self.variables])
-        self._was_set, self._objective = was_set, objective
-        codes = np.stack([table.column(name).data.astype(np.int32) for name in self.names], 1)
-        self._codes = np.where(codes == self.cards, np.int32(-1), codes)
+        self.hidden = tuple(v for v, name in enumerate(self.names) if name not in table)
+        places = np.array([*map(self.names.index, sorted(table.names)), -1], np.int64)
+        self._was_set, self._objective = None if was_set is None else places[was_set], objective
+        self._codes = np.full((table.n_rows, len(self.names)), np.int32(-1))
+        for v, (name, card) in enumerate(zip(self.names, self.cards.tolist(), strict=True)):
+            if name in table:
+                codes = table.column(name).data.astype(np.int32)
+                self._codes[:, v] = np.where(codes == card, np.int32(-1), codes)
         self._holes = np.nonzero(self._codes < 0)
         self.width = len(self._holes[0])
 
@@ -193,6 +250,9 @@ class AugmentedTables:
                 here = tables.copy()
                 here[wiring.fam_at[target] : wiring.fam_at[target + 1]] = 0.0
             codes[rows] = _fill(codes[rows], wiring, self.names, here, rng)
+        for v in self.hidden:
+            times = np.bincount(codes[:, v], minlength=self.cards[v])
+            codes[:, v] = np.argsort(np.argsort(-times, kind="stable"))[codes[:, v]]
         return codes[self._holes].astype(np.float64)
 
     def network(self, joined: Flags, missing: Array, rng: np.random.Generator) -> Network:
@@ -244,7 +304,7 @@ def _fill(
     split = rows.split
     times = np.bincount(rows.of_row, minlength=len(rows.begin))  # a draw for every row
     _, at, states = run.drawn_states(log_tables, split.sets.program, split.problems, times, rng)
-    found, row_of = codes.copy(), np.repeat(np.arange(len(codes)), _lengths(rows.row_end))
+    found, row_of = codes.copy(), np.repeat(np.arange(len(codes)), np.diff(rows.row_end, prepend=0))
     order = np.argsort(rows.of_row, kind="stable")  # sub-problem by sub-problem
     problem = rows.of_row[order]
     first = np.cumsum(times) - times
@@ -258,10 +318,6 @@ def _fill(
     return found
 
 
-def _lengths(ends: Ints) -> Ints:
-    return np.diff(ends, prepend=0)
-
-
 class AugmentedNumbers(NamedTuple):
     """Rows of numbers; implements `AugmentedRows`. What is missing is known by Σ z zᵀ of all rows.
 
@@ -270,6 +326,21 @@ class AugmentedNumbers(NamedTuple):
 
     data: IncompleteNumbers
     objective: Objective
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """See `AugmentedRows`."""
+        return tuple(Variable(name, "continuous") for name in self.names)
+
+    @property
+    def hidden(self) -> tuple[int, ...]:
+        """Nothing: variables without a column are labels."""
+        return ()
+
+    @property
+    def is_quick(self) -> bool:
+        """See `AugmentedRows`."""
+        return True
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -310,7 +381,7 @@ class AugmentedNumbers(NamedTuple):
         model = self.data.model(joined, has_prior=True)
         eta = model.prior
         for target, own in zip(self.data.sets, self._squares(missing), strict=True):
-            eta = Regressions(*add(eta, model.stats_of(own, target)))
+            eta = Regressions(*add(eta, model.stats_of(own, (target,))))
         t, _ = q_theta.draw.read(model.families.regressions, eta.regressions, None, rng)
         return model, Regressions(t)
 

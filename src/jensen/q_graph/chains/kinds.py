@@ -59,6 +59,17 @@ class ChainKind(Protocol):
         """The log weight of the state; its sums are computed anew, for the weights may differ."""
 
 
+class GraphKind(ChainKind, Protocol):
+    """A kind of chain that a graph has one state of."""
+
+    @property
+    def cycle(self) -> Integers:
+        """(2,): the chain's own moves and the reversals of a cycle."""
+
+    def put(self, state: ChainState, parents: NDArray[np.uint64], t: ParentWeights) -> None:
+        """Put the chain at the state of a graph, by its parents (n, W)."""
+
+
 class Orders:
     """A chain over orders."""
 
@@ -150,6 +161,11 @@ class Partitions(_Cycles):
 
         return float(weigh_partition(state.nodes, t, make_workspace(len(state.nodes)), state.sums))
 
+    def put(self, state: ChainState, parents: NDArray[np.uint64], t: ParentWeights) -> None:
+        """See `GraphKind`."""
+        state.nodes[:] = layers(parents)
+        self.weigh(state, t)
+
 
 class Structures(_Cycles):
     """A chain over graphs."""
@@ -168,12 +184,12 @@ class Structures(_Cycles):
 
     def begin(self, rng: NDArray[np.uint64], order: Integers, t: ParentWeights) -> ChainState:
         """At a graph drawn from the order."""
-        from jensen.kernels.structure_chain import read_graph
-
         n = len(order)
-        graph = empty_graph(n)
-        read_graph(draw_graph(rng, order, t), t, make_workspace(n), graph)
-        return ChainState(rng, np.zeros(n, np.int64), np.zeros(n), graph, _no_moves(self.moves))
+        state = ChainState(
+            rng, np.zeros(n, np.int64), np.zeros(n), empty_graph(n), _no_moves(self.moves)
+        )
+        self.put(state, draw_graph(rng, order, t), t)
+        return state
 
     def advance(
         self, state: ChainState, t: ParentWeights, n_rounds: int, thin: int, kept: ChainSamples
@@ -192,12 +208,16 @@ class Structures(_Cycles):
 
         return float(weigh_graph(state.graph, t))
 
+    def put(self, state: ChainState, parents: NDArray[np.uint64], t: ParentWeights) -> None:
+        """See `GraphKind`."""
+        from jensen.kernels.structure_chain import read_graph
 
-KINDS: dict[str, ChainKind] = {
-    "partition": Partitions(),
-    "order": Orders(),
-    "structure": Structures(),
-}
+        read_graph(parents, t, make_workspace(len(parents)), state.graph)
+
+
+GRAPH_KINDS: dict[str, GraphKind] = {"partition": Partitions(), "structure": Structures()}
+
+KINDS: dict[str, ChainKind] = {**GRAPH_KINDS, "order": Orders()}
 
 
 def draw_graph(rng: NDArray[np.uint64], order: Integers, t: ParentWeights) -> NDArray[np.uint64]:

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from jensen.q_graph.constraints import Constraints, read_start
 from jensen.q_graph.search.climbing import Climber, hill_climb
 from jensen.scores.graph_priors import GraphPrior
-from jensen.scores.parent_sets import candidate_scores
-from jensen.scores.scorer import Scorer
+from jensen.scores.parent_sets import candidate_scores, fill_family_scores
+from jensen.scores.scorer import FillsRows, Scorer, offered
 from jensen.scores.set_functions import sizes_of_sets
 from jensen.support.machine import check_memory
 from jensen.support.text import keyword, option
@@ -82,9 +82,10 @@ def raw_weights(
         )
         chosen = {v: ranked[v][:n_candidates] for v in range(n)} | given
     lists = complete_candidates(chosen, constraints)
+    table = _all_at_once(scorer, constraints, lists)
     inside = []
     for v in range(n):
-        inside.append(_inside(scorer, prior, constraints, v, lists[v]))
+        inside.append(_inside(scorer, prior, constraints, v, lists[v], table))
         if progress is not None:
             progress(SHARE_OF_PAIRS + (1 - SHARE_OF_PAIRS) * (v + 1) / n)
     return RawWeights(lists, inside, *_outside(singles, pairs, prior, constraints, lists, reach))
@@ -136,11 +137,30 @@ def _mirrored(pairs: Array, child: int) -> Array:
     return np.maximum(above, above.T)
 
 
+def _all_at_once(
+    scorer: Scorer, constraints: Constraints, lists: Sequence[Sequence[int]]
+) -> Array | None:
+    """(n, 2^(n-1)): all families from one table of sets, if all others are candidates."""
+    n = len(lists)
+    has_table = scorer.is_set_function and offered(scorer, FillsRows) is not None
+    if not has_table or min(map(len, lists), default=0) < n - 1:
+        return None
+    out = np.empty((n, 1 << (n - 1)))
+    fill_family_scores(scorer, out, min(constraints.most_parents, n - 1))
+    return out
+
+
 def _inside(
-    scorer: Scorer, prior: GraphPrior, constraints: Constraints, v: int, candidates: list[int]
+    scorer: Scorer,
+    prior: GraphPrior,
+    constraints: Constraints,
+    v: int,
+    candidates: list[int],
+    table: Array | None,
 ) -> Array:
     most = min(constraints.most_parents, len(candidates))
-    scores = candidate_scores(scorer, v, candidates, most) + prior.of_sets(v, candidates)
+    found = candidate_scores(scorer, v, candidates, most) if table is None else table[v]
+    scores = found + prior.of_sets(v, candidates)
     scores[sizes_of_sets(len(candidates)) > most] = -np.inf
     for k, u in enumerate(candidates):
         if constraints.required[u, v]:

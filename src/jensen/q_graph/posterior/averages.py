@@ -214,7 +214,11 @@ def mixed(
     found = average(samples, np.array([a.values for a in answers])[which], log_each[which])
     if targets[0].kind == "categorical":
         return AveragedDistribution(
-            tuple(targets), found.mean, answers[0].condition, None, found.error, samples.n_distinct
+            tuple(targets),
+            found.mean,
+            answers[0].condition,
+            standard_error=found.error,
+            n_graphs=samples.n_distinct,
         )
     names = tuple(variable.name for variable in targets)
     return _gaussian(samples, names, answers, log_each, which, found.error[:, 0])
@@ -267,6 +271,22 @@ def _networks(samples: GraphSamples, predictions: Predictions, parts: Parts) -> 
         )
 
 
+def _components(
+    answers: Sequence[GraphAnswer], share: Array, means: Array, variances: Array
+) -> tuple[Array, Array, Array]:
+    """Shares, means and variances of all components of all answers."""
+    found = []
+    for k, answer in enumerate(answers):
+        weights, own, spread = answer.components or (
+            np.ones(1),
+            means[k : k + 1],
+            variances[k : k + 1],
+        )
+        found.append((share[k] * weights, own, spread))
+    each = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return next(each), next(each), next(each)
+
+
 def _gaussian(
     samples: GraphSamples,
     names: tuple[str, ...],
@@ -285,6 +305,8 @@ def _gaussian(
     covariances = np.array([a.values[:, 1:] for a in answers])
     within = np.einsum("s,sij->ij", share, covariances)
     mixed = share, means, np.diagonal(covariances, axis1=1, axis2=2)
+    if any(answer.components is not None for answer in answers):
+        mixed = _components(answers, *mixed)
     covariance, condition = within + between, answers[0].condition
     return AveragedGaussian(
         names, mean, covariance, condition, error, between, samples.n_distinct, mixed

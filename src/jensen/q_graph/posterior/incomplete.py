@@ -13,28 +13,37 @@ from scipy.special import logsumexp
 from tqdm import tqdm
 
 from jensen.data import Table, as_table
-from jensen.data.fill_missing import put_back
+from jensen.data.fill_missing import Filled, put_back
 from jensen.exceptions import DataError, GraphError, JensenError
 from jensen.graphs import DAG
-from jensen.inference.fitted import FittedNetwork
+from jensen.inference.fitted import FittedNetwork, RowChoices
+from jensen.inference.gaussian_network import GaussianNetwork
+from jensen.inference.mixed_network import MixedNetwork
 from jensen.inference.network import Network
 from jensen.q_graph.chains.augmented_chains import AugmentedTask
 from jensen.q_graph.chains.augmented_rows import AugmentedRows, read_rows
 from jensen.q_graph.chains.graph_chains import ChainChoices, sample_graphs
-from jensen.q_graph.chains.kinds import KINDS
+from jensen.q_graph.chains.kinds import GRAPH_KINDS
 from jensen.q_graph.chains.sampled import collect_samples
 from jensen.q_graph.constraints import Constraints
 from jensen.q_graph.posterior.answers import AveragedDistribution, AveragedGaussian
 from jensen.q_graph.posterior.averages import mixed, read_positions
+from jensen.q_graph.posterior.convergence import Moves
 from jensen.q_graph.posterior.graph_samples import Array, GraphSamples
 from jensen.q_graph.posterior.listed import ListedPosterior
-from jensen.q_graph.posterior.predictions import ask_regressions, ask_tables
+from jensen.q_graph.posterior.predictions import (
+    GraphAnswer,
+    ask_mixed,
+    ask_regressions,
+    ask_tables,
+)
 from jensen.q_graph.posterior.sampled import FinishedChains, SampledPosterior
 from jensen.scores.graph_priors import GraphPrior
 from jensen.scores.registry import OF_NUMBERS
 from jensen.support.arguments import as_generator, check_whole, generator_state
 from jensen.support.fields import leaves
 from jensen.support.fingerprint import fingerprint
+from jensen.support.machine import check_many
 from jensen.support.text import for_reader, keyword, option
 
 ORDERS = "prior='order'"
@@ -42,7 +51,7 @@ ORDERS = "prior='order'"
 SEED = 0x9057
 """Of the parameters of samples, which are drawn when they are asked for."""
 
-OF_SCORE = ("score", "equivalent_sample_size", "interventions", *OF_NUMBERS)
+OF_SCORE = ("score", "equivalent_sample_size", "interventions", "hidden", *OF_NUMBERS)
 """The settings by which rows are read."""
 
 
@@ -121,13 +130,12 @@ class IncompletePosterior(SampledPosterior):
         """
         wanted, _, _ = read_positions(self.names, targets, given, do)
         samples, chosen = self._each(n_graphs)
-        answers = []
-        for network in self._networks(chosen, progress):
-            ask: Any = ask_tables if isinstance(network, Network) else ask_regressions
-            answers.append(ask(network, targets, given, do))
+        networks = self._networks(chosen, progress)
+        answers = [_ask(network, targets, given, do) for network in networks]
         names = [self.names[v] for v in wanted]
-        table = self._require_rows().table
-        variables = [table.variable(name) for name in names]
+        _, table, rows = self._require_rows()
+        named = {variable.name: variable for variable in (*rows.variables, *table.variables)}
+        variables = [named[name] for name in names]
         return mixed(samples, answers, np.arange(samples.n_distinct), variables)
 
     def log_predictive(
@@ -143,7 +151,8 @@ class IncompletePosterior(SampledPosterior):
             As in `query`.
         """
         rows, (_, chosen) = as_table(table), self._each(n_graphs)
-        logs = [each.log_likelihood(rows) for each in self._networks(chosen, progress)]
+        own = RowChoices(hidden=self._hidden)
+        logs = [each.log_likelihood(rows, own) for each in self._networks(chosen, progress)]
         return np.asarray(logsumexp(logs, axis=0) - np.log(len(logs)))
 
     def impute(self, n: int = 10, random_state: Any = None) -> list[Any]:
@@ -162,10 +171,14 @@ class IncompletePosterior(SampledPosterior):
         """
         check_whole("n", n, at_least=1)
         rng, (given, table, _) = as_generator(random_state), self._require_rows()
+        check_many(n, 8.0 * table.n_rows * len(self.names), "tables (n)", "draw fewer at a time")
         places = ((np.arange(n) + 0.5) * self.samples.n_samples / n).astype(np.intp)
         found = []
         for network in self._networks(places):
-            cells = network.fill(table.select(network.graph.nodes), "draw", rng)
+            known = table.select([x for x in network.graph.nodes if x not in self._hidden])
+            cells = dict(network.fill(known, "draw", rng, RowChoices(hidden=self._hidden)))
+            left = [x for x in self.names if x not in cells and x not in self._hidden]
+            cells |= {name: _constant(table, name) for name in left}
             found.append(put_back(given, table, cells))
         return found
 
@@ -180,19 +193,25 @@ class IncompletePosterior(SampledPosterior):
             Choices of the score that are no plain data: interventions.
         """
         data, settings = as_table(table), self.settings
-        absent = [name for name in self.names if name not in data]
-        if absent or settings.get("rows") != data.select(self.names).digest():
+        columns = [name for name in self.names if name not in self._hidden]
+        absent = [name for name in columns if name not in data]
+        if absent or settings.get("rows") != data.select(columns).digest():
             raise DataError("these are not the data of this posterior: the rows are others")
         named = {name: settings[name] for name in OF_SCORE if settings.get(name) is not None}
         named |= choices
         beside = named.get("interventions")
-        columns = [*self.names, *([beside] if isinstance(beside, str) else ())]
+        columns = [*columns, *([beside] if isinstance(beside, str) else ())]
         other = copy.copy(self)
         other._rows = GivenRows(table, data, read_rows(data.select(columns), **named))
         other._source = data.source
         return other
 
     # --- inside ---
+
+    @property
+    def _hidden(self) -> tuple[str, ...]:
+        """The variables without a column."""
+        return tuple(self.settings.get("hidden") or ())
 
     def _require_rows(self) -> GivenRows:
         if self._rows is None:
@@ -233,14 +252,31 @@ class IncompletePosterior(SampledPosterior):
             yield rows.network(graph.T, missing[at], np.random.default_rng([SEED, at]))
 
 
+def _constant(table: Table, name: str) -> Filled:
+    """A column of one number, which is no part of networks: its gaps hold the number too."""
+    column = table.column(name)
+    value = column.data[~column.missing()][0]
+    return Filled(column, column._replace(data=np.where(column.missing(), value, column.data)))
+
+
+def _ask(network: FittedNetwork, targets: Any, given: Any, do: Any) -> GraphAnswer:
+    """The answer of one network, whatever its columns hold."""
+    if isinstance(network, Network):
+        return ask_tables(network, targets, given, do)
+    if isinstance(network, MixedNetwork):
+        return ask_mixed(network, targets, given, do)
+    assert isinstance(network, GaussianNetwork)
+    return ask_regressions(network, targets, given, do)
+
+
 def read_holes(
     table: Any, data: Table, method: str, of_score: Mapping[str, Any], choices: ChainChoices
 ) -> GivenRows:
     """Rows with holes; refused with methods and choices that need complete ones."""
     if method not in ("partition", "structure"):
         raise JensenError(
-            f"{option('method', method)} needs complete rows, and values are missing: use "
-            f"{option('method', 'partition')}, whose chains draw what is missing too"
+            f"{option('method', method)} needs complete rows, and values are missing or hidden: "
+            f"use {option('method', 'partition')}, whose chains draw what is missing too"
         )
     if of_score["prior_network"] is not None:
         raise JensenError(f"{keyword('prior_network')} needs complete rows, and values are missing")
@@ -252,6 +288,11 @@ def read_holes(
     left_out = ("missing", "prior_network")
     chosen = {name: value for name, value in of_score.items() if name not in left_out}
     return GivenRows(table, data, read_rows(data, **chosen))
+
+
+def _tried(moves: Moves) -> dict[str, Any]:
+    """The moves that were made at all."""
+    return {name: pair for name, pair in moves.items() if np.any(pair[1])}
 
 
 def sample_holes(
@@ -271,7 +312,7 @@ def sample_holes(
             f"{for_reader(ORDERS, '--graph-prior order')} needs complete rows, and values "
             f"are missing: use another prior"
         )
-    kind = KINDS[method]
+    kind = GRAPH_KINDS[method]
     plan = choices.plan(method, kind.cycle_length)
     listed = choices.listed(rows.rows.names)
     seed = np.random.default_rng(0)  # candidates are the same for all seeds
@@ -288,6 +329,7 @@ def sample_holes(
     found = collect_samples(
         task, chains, rows.rows.scorer(chains.rest[0][0]), constraints, is_weighted=False
     )
+    found = found._replace(moves=_tried(found.moves) | task.moves(chains.ends))
     settings |= plan.settings(kind.cycle_length)
     post = IncompletePosterior(found, np.array(chains.rest), settings, rows)
     post.warn()

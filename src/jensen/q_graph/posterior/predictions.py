@@ -25,10 +25,14 @@ from jensen.families.gamma_ratio import log_rising
 from jensen.families.joint_prior import NormalWishartPrior
 from jensen.families.schur import given
 from jensen.graphs import DAG
-from jensen.inference import Network, gaussian_queries
+from jensen.inference import Network, gaussian_queries, mixed_queries
+from jensen.inference.count_distribution import CountDistribution
+from jensen.inference.distribution import Distribution
 from jensen.inference.findings import read_findings
 from jensen.inference.gaussian_network import GaussianNetwork
+from jensen.inference.mixed_network import MixedNetwork
 from jensen.inference.network_queries import ask, read_answer
+from jensen.inference.number_mixture import MixtureDistribution
 from jensen.inference.questions import find_question, form_of
 from jensen.inference.regression import LinearRegression
 from jensen.inference.rows import log_likelihood
@@ -51,8 +55,9 @@ class GraphAnswer(NamedTuple):
     """The answer under one graph."""
 
     log_evidence: float  # log p(given | do)
-    values: Array  # p(targets | given, do)
+    values: Array  # p(targets | given, do); of numbers (k, k + 1): means beside covariances
     condition: str
+    components: tuple[Array, Array, Array] | None = None  # weights, means, variances, if several
 
 
 class TablePredictions:
@@ -318,3 +323,22 @@ def ask_regressions(network: GaussianNetwork, targets: Any, given: Any, do: Any)
     log_evidence = gaussian_queries.log_probability(network, given, do) if given else 0.0
     values = np.column_stack([found.means, found.covariance])
     return GraphAnswer(log_evidence, values, found.evidence)
+
+
+def ask_mixed(network: MixedNetwork, targets: Any, given: Any, do: Any) -> GraphAnswer:
+    """P(targets | do, given) in a network of labels and numbers: a table, or moments of numbers."""
+    found = mixed_queries.query(network, targets, given, do)
+    log_evidence = network.log_probability(given, do) if given else 0.0
+    if isinstance(found, Distribution):
+        return GraphAnswer(log_evidence, found.values, found.condition)
+    if isinstance(found, CountDistribution):
+        raise JensenError(
+            "the distribution of a count is not averaged over graphs: ask for a label or a number, "
+            "or count in completed tables, post.impute()"
+        )
+    values = np.column_stack([np.atleast_1d(found.mean), found.covariance])
+    parts = None
+    if isinstance(found, MixtureDistribution):
+        variances = np.diagonal(found.covariances, axis1=1, axis2=2)
+        parts = found.weights, found.means, variances
+    return GraphAnswer(log_evidence, values, found.evidence, parts)

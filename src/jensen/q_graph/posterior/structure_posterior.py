@@ -66,6 +66,7 @@ def structure_posterior(
     thin: int | None = None,
     temperatures: int | None = None,
     interventions: Any = None,
+    hidden: Mapping[str, Any] | None = None,
     missing: MissingRows = "data-augmentation",
     prior_network: Any = None,
     random_state: Any = None,
@@ -111,10 +112,16 @@ def structure_posterior(
     missing
         What to do where values are missing. "data-augmentation", the default: chains draw graphs,
         parameters and missing values together, and every answer is averaged over all three. It is
-        for columns of one kind, the methods "partition" and "structure", and scores with a prior
-        ("bdeu", "k2", "bge"). Missing is taken as ignorable (missing at random): that a value is
+        for the methods "partition" and "structure", and scores with a prior ("bdeu", "k2", "bge",
+        "bdeu-bge"). Missing is taken as ignorable (missing at random): that a value is
         missing tells nothing which the known values do not tell. "refuse", "available-case": as in
         `jensen.score`.
+    hidden
+        Variables of labels that have no column, as {"H": 2} or {"H": ["a", "b"]}: chains draw them
+        as they do missing values, and may connect them with all others. The states are numbered by
+        how many rows have them, most first. From many rows a chain takes long to find what a hidden
+        variable is for, so every second one begins where it explains all others; if the chains
+        disagree, which is told, use `learn_structure(hidden=...)`.
     max_parents
         The most parents that a variable may have.
     candidates
@@ -195,8 +202,15 @@ def structure_posterior(
         candidates, outside, n_samples, n_chains, burn_in, thin, temperatures, checkpoint
     )
     rows = None
-    if missing == "data-augmentation" and data.n_missing(_variables(data, interventions)):
-        rows = read_holes(table, data, way, of_score, choices)
+    if hidden and missing != "data-augmentation":
+        raise JensenError(
+            f"{keyword('hidden')} are drawn: leave out {option('missing', missing)}, which has no "
+            f"place for them"
+        )
+    if hidden or (
+        missing == "data-augmentation" and data.n_missing(_variables(data, interventions))
+    ):
+        rows = read_holes(table, data, way, {**of_score, "hidden": hidden}, choices)
         scorer, kept = rows.rows.scorer(rows.rows.begin(np.random.default_rng(0))), None
     else:
         kept = ScoredTable(data, of_score)
@@ -206,7 +220,8 @@ def structure_posterior(
     if given.order is not None:
         settings["known_order"] = [scorer.names[v] for v in given.order]
     settings |= {name: value for name, value in of_score.items() if _is_plain(value)}
-    settings |= {"score": name_of(scorer), **_notes(data, scorer.names)}
+    noted = [name for name in scorer.names if name in data]
+    settings |= {"score": name_of(scorer), **_notes(data, noted)}
     if way == "exact":
         choices.refuse_all(known_order is not None)
         with _share_bar("sums", progress) as show:
@@ -217,7 +232,9 @@ def structure_posterior(
         )
     if rows is not None:
         _check_path(checkpoint)
-        settings |= {"missing": missing, "rows": data.select(scorer.names).digest()}
+        columns = [name for name in scorer.names if name in data]
+        settings |= {"missing": missing, "rows": data.select(columns).digest()}
+        settings |= {"hidden": dict(hidden)} if hidden else {}
         prior, allowed = given.read.prior, given.constraints
         return sample_holes(rows, prior, allowed, choices, settings, random_state, progress)
     assert kept is not None

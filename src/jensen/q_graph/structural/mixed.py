@@ -230,6 +230,15 @@ class IncompleteMixed:
 
     def _model(self, objective: Objective, joined: Flags) -> tuple[MixedRegressionNetwork, Units]:
         """The model of the variables that vary, and the rows as it reads them."""
+        model, own = self.model(objective, joined), list(self.varying)
+        targets = None if self.targets is None else self._places(own)[self.targets]
+        names = model.graph.nodes
+        found = encode(self.table, model.layout, names, self.shift, targets, keep_all=True)
+        units = Units((found[0], *found[1]), self.total_weight, is_complete=not found[1])
+        return model, units
+
+    def model(self, objective: Objective, joined: Flags) -> MixedRegressionNetwork:
+        """The model of the variables that vary."""
         own = list(self.varying)
         variables = tuple(self.variables[v] for v in own)
         names = tuple(v.name for v in variables)
@@ -242,13 +251,7 @@ class IncompleteMixed:
                 tables, prior_of_regressions(layout, self.prior, shift, self.summary.mean)
             )
         hidden = tuple(layout.place[own.index(v)] for v in self.hidden)
-        model = MixedRegressionNetwork(layout, prior, graph, variables, shift, hidden)
-        targets = None
-        if self.targets is not None:
-            targets = self._places(own)[self.targets]
-        found = encode(self.table, layout, names, shift, targets, keep_all=True)
-        units = Units((found[0], *found[1]), self.total_weight, is_complete=not found[1])
-        return model, units
+        return MixedRegressionNetwork(layout, prior, graph, variables, shift, hidden)
 
     def _starts(self, model: MixedRegressionNetwork) -> MixedStarts:
         """Random statistics, as fits of a known graph begin with."""
@@ -275,23 +278,21 @@ class IncompleteMixed:
         """The completions of all rows at the parameters of a graph."""
         assert completion != "map", "at the mean rows are completed in all ways"
         model, t = fitted.model, fitted.state.t
+        theta = CellParameters(t.tables, model.layout.forms_of(t.regressions))
         names, parts, offsets = model.graph.nodes, [], []
-        for was_set, own, rows in self._rows(model.layout, names):
-            tables = t.tables.copy()
-            for v in was_set:  # its own table has no say where it was set
-                if model.layout.cards[v]:
-                    at = model.layout.wiring.fam_at[model.layout.place[v] :]
-                    tables[at[0] : at[1]] = 0.0
-            theta = CellParameters(tables, model.layout.forms_of(t.regressions))
-            parts.append(complete_cells(model.layout, names, theta, rows, was_set, rng, completion))
+        for was_set, own, rows in self.groups(self.read(model)):
+            here = theta.where_set(model.layout, was_set)
+            parts.append(complete_cells(model.layout, names, here, rows, was_set, rng, completion))
             offsets.append(own)
         return joined(parts, offsets)
 
-    def _rows(
-        self, layout: MixedLayout, names: Sequence[str]
-    ) -> Iterator[tuple[tuple[int, ...], Ints, MixedRows]]:
+    def read(self, model: MixedRegressionNetwork) -> MixedRows:
+        """The rows as models read them: codes, and numbers relative to the shift."""
+        block = Block(self.table, 0, self.n_rows)
+        return read_block(block, model.layout, model.graph.nodes, self.shift)
+
+    def groups(self, rows: MixedRows) -> Iterator[tuple[tuple[int, ...], Ints, MixedRows]]:
         """Rows in which the same was set: which node, which rows, and these."""
-        rows = read_block(Block(self.table, 0, self.n_rows), layout, names, self.shift)
         targets = np.full(self.n_rows, -1) if self.targets is None else self.targets
         for v in np.unique(targets).tolist():
             own = np.flatnonzero(targets == v)

@@ -164,7 +164,7 @@ class IncompleteNumbers:
         squares = self.suggested() if isinstance(start, np.random.Generator) else start
         stats = model.blank
         for target, own in zip(self.sets, squares, strict=True):
-            stats = add(stats, model.stats_of(own, target))
+            stats = add(stats, model.stats_of(own, (target,)))
         eta = Regressions(*add(model.prior, stats))
         if objective.is_likelihood and len(self.sets) == 1 and self.sets[0] >= 0:
             name = model.names[self.sets[0]]

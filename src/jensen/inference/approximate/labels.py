@@ -1,0 +1,110 @@
+"""What an answer is: exact, a bound, or an estimate; how it was found, and whether that settled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Kind = Literal["exact", "lower bound", "upper bound", "between bounds", "estimate"]
+
+
+@dataclass(frozen=True)
+class Label:
+    """What a number is.
+
+    Attributes
+    ----------
+    method
+        The way it was found: "exact", "loopy", "trw", "mean-field", "mini-bucket" or "gibbs".
+    kind
+        "exact", "lower bound", "upper bound", "between bounds" (both are known) or "estimate".
+    converged
+        Whether the iterations settled; None where there are none.
+    sweeps
+        How many there were.
+    notes
+        What else should be known, a sentence each.
+    """
+
+    method: str
+    kind: Kind
+    converged: bool | None = None
+    sweeps: int = 0
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        if self == EXACT:
+            return self.kind
+        parts = [f"{self.kind} ({self.method}"]
+        if self.converged is not None:
+            how = "converged" if self.converged else "not converged"
+            parts.append(f", {how} after {self.sweeps:,} sweeps")
+        return "".join(parts) + ")" + "".join(f"; {note}" for note in self.notes)
+
+    def plain(self) -> dict[str, Any]:
+        """As plain data."""
+        found: dict[str, Any] = {"method": self.method, "kind": self.kind}
+        if self.converged is not None:
+            found.update(converged=self.converged, sweeps=self.sweeps)
+        if self.notes:
+            found["notes"] = list(self.notes)
+        return found
+
+
+EXACT = Label("exact", "exact")
+
+
+class LabelledNumber(float):
+    """A float that says what it is in its `label`; it prints with it.
+
+    Attributes
+    ----------
+    label
+        See `Label`.
+    lower, upper
+        Bounds, where they are known; else -inf and inf.
+    """
+
+    label: Label
+    lower: float
+    upper: float
+
+    def __new__(
+        cls, value: float, label: Label, lower: float = -np.inf, upper: float = np.inf
+    ) -> LabelledNumber:
+        """A number with its label."""
+        found = super().__new__(cls, value)
+        found.label, found.lower, found.upper = label, lower, upper
+        return found
+
+    def __getnewargs__(self) -> tuple[Any, ...]:
+        return float(self), self.label, self.lower, self.upper
+
+    def __repr__(self) -> str:
+        text = f"{float(self):.10g}: {self.label}"
+        if self.lower > -np.inf or self.upper < np.inf:
+            text += f"; between {self.lower:.10g} and {self.upper:.10g}"
+        return text
+
+    __str__ = __repr__
+
+
+class LabelledArray(np.ndarray[Any, Any]):
+    """An array that says what its numbers are in its `label`."""
+
+    label: Label | None
+
+    def __new__(cls, values: NDArray[Any], label: Label) -> LabelledArray:
+        """An array with its label."""
+        found = np.asarray(values).view(cls)
+        found.label = label
+        return found
+
+    def __array_finalize__(self, other: Any) -> None:
+        self.label = getattr(other, "label", None)
+
+    def __repr__(self) -> str:
+        return f"{np.asarray(self)!r}\n{self.label}"
