@@ -344,13 +344,9 @@ def _size(prior: Any) -> float:
 
 def _cancelled(state: AnyState) -> float:
     """How large the terms of ⟨η, t⟩ are, which nearly cancel where rows are far from 0."""
-    return inner(_absolute(state.eta), _absolute(state.t))
-
-
-def _absolute(record: Any) -> Any:
-    """The same without signs."""
-    parts = (leaf if leaf is None else np.abs(leaf) for leaf in leaves(record))
-    return rebuild(record, parts)
+    both = (state.eta, state.t)
+    sizes = [[x if x is None else np.abs(x) for x in leaves(record)] for record in both]
+    return inner(*(rebuild(record, iter(own)) for record, own in zip(both, sizes, strict=True)))
 
 
 def check_possible(free_energy: float) -> None:
