@@ -21,11 +21,14 @@ from jensen.data.number_rows import NumberRows
 from jensen.free_energy import GIBBS, State, Theta, expect, step
 from jensen.graphs import wire
 from jensen.models.discrete_network import DiscreteNetwork, Tables, encode
+from jensen.models.dynamics_posterior import PriorDynamics
 from jensen.models.emissions.priors import COVARIANCES
 from jensen.models.emissions.registry import EMISSIONS
+from jensen.models.factor_parameters import FactorPrior
 from jensen.models.gaussian_network import RegressionNetwork, make_prior
 from jensen.models.gaussian_network import encode as encode_numbers
 from jensen.models.hidden_markov import HiddenMarkov
+from jensen.models.linear_dynamics import SeriesShape
 from jensen.models.mixed_network import (
     MixedParameters,
     MixedRegressionNetwork,
@@ -34,6 +37,8 @@ from jensen.models.mixed_network import (
 from jensen.models.mixed_rows import encode as encode_mixed
 from jensen.models.mixture import Mixture
 from jensen.models.state_model import flatten
+from jensen.q_hidden.gaussian_chain import SeriesRows
+from jensen.q_hidden.known_chain import StateSpace, simulate
 from jensen.q_hidden.mixed.layout import MixedLayout
 from jensen.scores.gaussian import make_bge
 from jensen.support.arguments import Streams
@@ -150,6 +155,34 @@ def chain(word, covariance, end=False):
     return Case(model, draw)
 
 
+def dynamics(held=False):
+    """A hidden number behind two outputs and an input; with some parameters held."""
+    K, D, U, nan = 1, 2, 1, np.nan
+    fixed = StateSpace(
+        np.full((K, K), nan), np.full((K, U), nan), np.eye(K), np.full((D, K), nan),
+        np.full((D, U), nan), np.full(D, nan), np.diag([nan, nan]), np.ones(K), np.eye(K),
+        np.zeros(K),
+    )  # fmt: skip
+    if held:
+        loadings, noise = np.array([[1.0], [nan]]), np.diag([0.5, nan])
+        process = np.array([[nan]])
+        fixed = fixed._replace(
+            loadings=loadings, noise_covariance=noise, process_covariance=process
+        )
+    words = FactorPrior(1.0, 4.0, 3.0, 4.0, 3.0)
+    model = PriorDynamics(SeriesShape(fixed, shift=np.zeros(D), scale=np.full(D, 2.0)), words)
+    lengths, inputs = np.array(LENGTHS), np.random.default_rng(0).normal(size=(N, U))
+    ptr = np.append(0, np.cumsum(lengths)).astype(np.int64)
+
+    def draw(t, rng):
+        empty = SeriesRows.of(np.zeros((N, D)), inputs, ptr, np.ones(len(lengths)))
+        values = simulate(model.state_space(t), empty, rng)[1]
+        rows = NumberRows.of(np.column_stack([with_gaps(values), inputs]))
+        return Rows(values, model.shape.encode(rows, lengths, np.ones(len(lengths))))
+
+    return Case(model, draw)
+
+
 def regressions():
     """Three numbers, each below those before it."""
     graph, shift = jn.DAG("a -> b; a -> c; b -> c"), np.array([10.0, -1.0, 0.0])
@@ -175,6 +208,8 @@ CASES = {
         for make in (mixture, chain)
         for word, kind in emission_table.CASES
     },
+    "dynamics": dynamics,
+    "dynamics, held in part": lambda: dynamics(held=True),
     "chain with ends": lambda: chain("bernoulli", "full", end=True),
 }
 
@@ -185,8 +220,16 @@ def test_the_table_has_every_emission():
 
 
 def draw_theta(model, rng):
-    """One θ from the prior, as its t."""
-    return zip_fields(lambda f, eta: f.sample_stats(eta, rng), model.families, model.prior)
+    """One θ from the prior, as its t; strengths first, where others depend on them."""
+
+    def sample(family, eta):
+        return family.sample_stats(eta, rng)
+
+    t = zip_fields(sample, model.families, model.prior)
+    if model.has_own_priors:
+        return t
+    given = zip_fields(sample, model.families, model.prior_given(t)[0])
+    return given._replace(relevance=t.relevance, influence=t.influence)
 
 
 def functions(t, values):

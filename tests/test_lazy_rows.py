@@ -184,6 +184,14 @@ def factors(make):
     return learn
 
 
+def dynamics(make, **how):
+    def learn(table):
+        model = make.fit(table, **how)
+        return model.free_energy_, model.trace_, *model.fitted_.point
+
+    return learn
+
+
 LENGTHS = [70, 5, 1, 124, 60, 40]
 
 LEARNERS = {
@@ -336,6 +344,18 @@ LEARNERS = {
         numbers(share=0.1),
         states(
             jn.HiddenMarkovModel(2, prior={}, random_state=0, max_iter=20),
+            lengths=LENGTHS,
+            sequence_weight=[1.5, 2.0, 1.0, 0.25, 3.0, 1.0],
+        ),
+    ),
+    "linear dynamics, gaps": (
+        numbers(share=0.1),
+        dynamics(jn.LinearDynamicalSystem(2, max_iter=10, random_state=0), lengths=LENGTHS),
+    ),
+    "linear dynamics, posterior, weights": (
+        numbers(share=0.1),
+        dynamics(
+            jn.LinearDynamicalSystem(2, prior={}, max_iter=5, random_state=0),
             lengths=LENGTHS,
             sequence_weight=[1.5, 2.0, 1.0, 0.25, 3.0, 1.0],
         ),

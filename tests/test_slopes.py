@@ -336,6 +336,23 @@ def factor_mixture(shared):
     return make
 
 
+def linear_dynamics(prior, method):
+    """A hidden number behind two outputs and an input, three sequences with gaps."""
+    rng = np.random.default_rng(5)
+    x, u = np.zeros(60), rng.normal(size=60)
+    for t in range(1, 60):
+        x[t] = 0.7 * x[t - 1] + 0.5 * u[t] + rng.normal()
+    values = np.column_stack([3.0 + x, 1.0 - x, u])
+    values[:, :2] += 0.6 * rng.normal(size=(60, 2))
+    values[rng.random(60) < 0.1, 0] = np.nan
+    values[20] = np.nan, np.nan, 0.3
+    fixed = None if prior is not None else {"process_covariance": [[1.0]]}
+    made = jn.LinearDynamicalSystem(
+        1, inputs=[2], prior=prior, method=method, rotate=False, fixed=fixed
+    )
+    return made, values, {"lengths": [30, 1, 29], "sequence_weight": [1.0, 0.5, 1.5]}
+
+
 class Row(NamedTuple):
     """How to make an estimator, rows, and what `fit` is told besides; and priors by name."""
 
@@ -380,6 +397,9 @@ ESTIMATORS = {
         for word, shared in (("shared", True), ("own", False))
     },
     "binary-factors": Row(binary_factors, {"concentration": 1.5, "noise_shape": 3.0}, {}, BITS),
+    "linear-dynamics": Row(
+        linear_dynamics, {"noise_shape": 3.0, "noise_rate": 1.0, "strength_shape": 2.0}, {}, SOFT
+    ),
     "hidden-markov-model with ends": Row(
         chain("poisson", "full", end=True), {"initial": 1.5, "transition": 1.5}, {}
     ),
@@ -391,7 +411,7 @@ def test_the_table_has_every_kind_of_model():
     networks = {kind.problem.__name__ for kind in network_kinds.KINDS}
     assert networks == {"table_problem", "regression_problem", "mixed_problem"}
     words = {name.split()[0] for name in ESTIMATORS} - {"tables", "regressions", "mixed"}
-    assert words == {*states_saving.KINDS, *factor_saving.KINDS}
+    assert words == {*states_saving.KINDS, *factor_saving.KINDS, "linear-dynamics"}
     assert set(EMISSIONS) == set(emission_table.EXAMPLES)
 
 

@@ -19,6 +19,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "DataWarning": "jensen.exceptions",
     "EstimateWarning": "jensen.exceptions",
     "FactorAnalysis": "jensen.estimators.factor_analysis",
+    "FactorialHiddenMarkovModel": "jensen.estimators.factorial_hidden_markov",
     "FileError": "jensen.exceptions",
     "GaussianMixture": "jensen.estimators.gaussian_mixture",
     "GraphError": "jensen.exceptions",
@@ -26,6 +27,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "ImpossibleError": "jensen.exceptions",
     "JensenError": "jensen.exceptions",
     "LatentClass": "jensen.estimators.latent_class",
+    "LinearDynamicalSystem": "jensen.estimators.linear_dynamics",
     "MarkovNetwork": "jensen.estimators.markov_network",
     "MixtureOfFactorAnalyzers": "jensen.estimators.factor_mixture",
     "MixtureOfTrees": "jensen.estimators.mixture_of_trees",
@@ -35,8 +37,10 @@ _HOME = {  # where each public name lives; a module is its own home
     "Table": "jensen.data",
     "UndirectedGraph": "jensen.graphs",
     "Variable": "jensen.data",
+    "autoregression": "jensen.estimators.structural_series",
     "bootstrap_edges": "jensen.q_graph.bootstrap",
     "choose_components": "jensen.estimators.choosing",
+    "choose_order": "jensen.estimators.autoregression_orders",
     "choose_structure": "jensen.estimators.choosing_structure",
     "chow_liu": "jensen.q_graph.trees.chow_liu",
     "compare": "jensen.evidence.comparison",
@@ -49,7 +53,9 @@ _HOME = {  # where each public name lives; a module is its own home
     "k_best": "jensen.q_graph.optimum.k_best",
     "learn_structure": "jensen.q_graph.learning",
     "load": "jensen.io",
+    "local_level": "jensen.estimators.structural_series",
     "local_scores": "jensen.scores",
+    "local_trend": "jensen.estimators.structural_series",
     "log_evidence": "jensen.evidence.methods",
     "merge_states": "jensen.estimators.merging",
     "mutual_information_matrix": "jensen.scores.mutual_information",
@@ -60,6 +66,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "read_table": "jensen.data",
     "scan_table": "jensen.data",
     "score": "jensen.scores",
+    "seasonal": "jensen.estimators.structural_series",
     "set_memory_limit": "jensen.support.machine",
     "set_threads": "jensen.data",
     "structure_posterior": "jensen.q_graph.posterior.structure_posterior",
@@ -95,6 +102,7 @@ if TYPE_CHECKING:
     from jensen.data import read_table as read_table
     from jensen.data import scan_table as scan_table
     from jensen.data import set_threads as set_threads
+    from jensen.estimators.autoregression_orders import choose_order as choose_order
     from jensen.estimators.bayesian_network import BayesianNetwork as BayesianNetwork
     from jensen.estimators.bayesian_regression import BayesianRegression as BayesianRegression
     from jensen.estimators.binary_factors import BinaryFactors as BinaryFactors
@@ -108,12 +116,22 @@ if TYPE_CHECKING:
     from jensen.estimators.factor_mixture import (
         MixtureOfFactorAnalyzers as MixtureOfFactorAnalyzers,
     )
+    from jensen.estimators.factorial_hidden_markov import (
+        FactorialHiddenMarkovModel as FactorialHiddenMarkovModel,
+    )
     from jensen.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel as HiddenMarkovModel
     from jensen.estimators.latent_class import LatentClass as LatentClass
+    from jensen.estimators.linear_dynamics import (
+        LinearDynamicalSystem as LinearDynamicalSystem,
+    )
     from jensen.estimators.markov_network import MarkovNetwork as MarkovNetwork
     from jensen.estimators.merging import merge_states as merge_states
     from jensen.estimators.mixture_of_trees import MixtureOfTrees as MixtureOfTrees
+    from jensen.estimators.structural_series import autoregression as autoregression
+    from jensen.estimators.structural_series import local_level as local_level
+    from jensen.estimators.structural_series import local_trend as local_trend
+    from jensen.estimators.structural_series import seasonal as seasonal
     from jensen.evidence.comparison import compare as compare
     from jensen.evidence.methods import log_evidence as log_evidence
     from jensen.exceptions import DataError as DataError

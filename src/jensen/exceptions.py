@@ -152,7 +152,8 @@ class FormatWarning(JensenWarning):
 def warn(text: str, category: type[Warning] = DataWarning) -> None:
     """Warn at the first line outside this package, which is the caller's."""
     frame, level = sys._getframe(), 1
-    while frame.f_back is not None and frame.f_globals["__name__"].startswith("jensen."):
+    inside = ("jensen.", "contextlib")  # whose frames are those of our decorators
+    while frame.f_back is not None and frame.f_globals["__name__"].startswith(inside):
         frame, level = frame.f_back, level + 1
     warnings.warn(category(text), stacklevel=level)
 

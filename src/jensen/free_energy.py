@@ -305,7 +305,8 @@ def _refuse_fall(
 ) -> None:
     """Raise an error if F fell by more than rounding explains."""
     prior, _ = model.prior_given(state.t)
-    noise = 1e-14 * _size(prior)  # of rounding, in the density of a heavy prior
+    size = sum(float(np.abs(leaf).sum()) for leaf in leaves(prior) if leaf is not None)
+    noise = 1e-14 * size  # of rounding, in the density of a heavy prior
     if not rise >= -1e-9 * scale - noise and not rise >= -1e-15 * _cancelled(state):
         raise ArithmeticError(f"F fell by {-rise:.3g} at sweep {state.sweep}: {BUG}")
 
@@ -335,11 +336,6 @@ def is_answer(model: Model[Record, Unit, Stats], state: State[Record, Stats]) ->
         if isinstance(family, Improving) or not all(np.array_equal(a, b) for a, b in pairs):
             return False
     return True
-
-
-def _size(prior: Any) -> float:
-    """The sum of all natural parameters, without their signs."""
-    return sum(float(np.abs(leaf).sum()) for leaf in leaves(prior) if leaf is not None)
 
 
 def _cancelled(state: AnyState) -> float:

@@ -1,7 +1,9 @@
 """Rows that are scanned are the rows of a table in memory, however they are cut into files."""
 
+import errno
 import gzip
 import os
+import pathlib
 
 import numpy as np
 import pyarrow as pa
@@ -247,6 +249,58 @@ def test_files_with_other_columns(tmp_path):
     (tmp_path / "3.csv").write_text("a,c\nx,1\n")
     with pytest.raises(DataError, match=r"3\.csv has no column 'b' and a column 'c' more, unlike "):
         jn.scan_table(tmp_path)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("change", ["grows", "goes"])
+def test_a_file_that_changes_while_it_is_read_is_refused(tmp_path, monkeypatch, suffix, change):
+    """Or goes away: seven are there when the scan begins, and nothing is left of it."""
+    monkeypatch.setattr(pieces, "TEXT_BYTES", 8)
+    monkeypatch.setattr(pieces, "PIECE_ROWS", 4)
+    rows = jn.Table({"a": list("xyxyxyxyxy"), "b": np.arange(10) / 3.0})
+    files = [tmp_path / f"{k}.{suffix}" for k in range(7)]
+    for file in files:
+        rows.write(file)
+    added, n_seen = scanning.ColumnDraft.add, 0
+
+    def add(self, raw):
+        nonlocal n_seen
+        n_seen += 1
+        if n_seen == 3:
+            if change == "goes":
+                files[6].unlink()
+            else:
+                files[0].write_bytes(files[0].read_bytes() + b"x,2.5\n")
+        return added(self, raw)
+
+    monkeypatch.setattr(scanning.ColumnDraft, "add", add)
+    text = rf"0\.{suffix} changed while it was read: scan it again"
+    if change == "goes":
+        text = rf"cannot read .*6\.{suffix}: No such file .*; it was there when the scan began"
+    with pytest.raises(FileError, match=text):
+        jn.scan_table(tmp_path, spill=tmp_path / "spill")
+    assert not [*(tmp_path / "spill").iterdir()]
+
+
+def test_a_disk_that_is_full_is_told_and_nothing_is_left(tmp_path, monkeypatch):
+    """What was decoded before with the same files stays."""
+    rows = jn.Table({"a": list("xyxyxyxyxy"), "b": np.arange(10) / 3.0})
+    rows.write(tmp_path / "rows.csv")
+    folder = tmp_path / "spill"
+    jn.scan_table(tmp_path / "rows.csv", spill=folder)
+    listed = sorted(x.name for x in folder.iterdir())
+    opened = pathlib.Path.open
+
+    def full(self, *words, **more):
+        if self.suffix == ".column" and "ab" in words:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return opened(self, *words, **more)
+
+    rows.rows(0, 5).write(tmp_path / "rows.csv")
+    monkeypatch.setattr(pathlib.Path, "open", full)
+    with pytest.raises(FileError, match=r"cannot write decoded columns to .*: No space left on"):
+        jn.scan_table(tmp_path / "rows.csv", spill=folder)
+    assert sorted(x.name for x in folder.iterdir()) == listed
 
 
 def test_faults_are_told_with_their_line(tmp_path, monkeypatch):

@@ -110,6 +110,17 @@ CHAINS = [
     (chain(2, Capped, emission="bernoulli", prior={}), NOT_OF_CHAINS),
 ]
 
+NOT_OF_SERIES = {
+    **NOT_OF_CHAINS,
+    "check_transformer_data_not_an_array": "a list of lists is a list of sequences",
+    "check_transformer_general": "the same",
+    "check_fit2d_1sample": "one step says nothing of how states move; the error says so",
+}
+SERIES = [
+    (jn.LinearDynamicalSystem(1, **{**QUICK, **choices}), NOT_OF_SERIES)
+    for choices in ({}, {"prior": {}}, {"prior": {}, "method": "gibbs", **SHORT})
+]
+
 
 def shown(value):
     """The name of a test: what was chosen, but not the reasons."""
@@ -117,7 +128,9 @@ def shown(value):
 
 
 @pytest.mark.filterwarnings("ignore::jensen.exceptions.EstimateWarning")
-@pytest.mark.parametrize(("estimator", "does_not_apply"), MIXTURES + FACTORS + CHAINS, ids=shown)
+@pytest.mark.parametrize(
+    ("estimator", "does_not_apply"), MIXTURES + FACTORS + CHAINS + SERIES, ids=shown
+)
 def test_scikit_learn_s_own_checks_pass(estimator, does_not_apply):
     check_estimator(estimator, expected_failed_checks=does_not_apply, on_skip=None)
 

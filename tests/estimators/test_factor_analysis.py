@@ -280,6 +280,20 @@ def test_a_heywood_case_is_told_or_held_by_a_prior():
     assert (held.noise_variance_ > 0.005 * load_iris().data.var(0)).all()
 
 
+@pytest.mark.filterwarnings("ignore::jensen.exceptions.EstimateWarning")
+@pytest.mark.parametrize("rotate", [True, False])
+def test_f_does_not_fall_where_noise_vanishes_from_rows_with_holes(rotate):
+    """Squares of 1e6 standard deviations would cancel."""
+    rng = np.random.default_rng(9)
+    rows = rng.normal(size=(60, 2)) @ rng.normal(size=(2, 5)) + 0.3 * rng.normal(size=(60, 5))
+    rows[rng.random(rows.shape) < 0.6] = np.nan
+    found = jn.FactorAnalysis(2, rotate=rotate, max_iter=400, random_state=0).fit(rows)
+    assert (found.noise_variance_ < 1e-5).any()
+    assert np.diff(found.trace_).min() > -1e-7
+    expected = naive.log_likelihood(rows, *found.fitted_.point).sum()
+    assert found.free_energy_ == pytest.approx(expected, abs=1e-5)
+
+
 @pytest.mark.parametrize(
     ("choices", "rows", "text"),
     [

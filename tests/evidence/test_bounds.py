@@ -165,6 +165,9 @@ def test_a_mode_that_is_not_inside_is_refused():
 
 def with_empty_rows(rows):
     """The same, and thirty rows that show nothing; of chains a sequence, and steps at an end."""
+    if isinstance(rows, jn.Table):
+        columns = rows.to_arrow().to_pydict()
+        return jn.Table({x: [*column, *[None] * 30] for x, column in columns.items()}, counts=["n"])
     if isinstance(rows, dict):
         return {name: [*column, *[None] * 30] for name, column in rows.items()}
     if isinstance(rows, list):
@@ -224,6 +227,26 @@ def test_a_missing_number_below_which_nothing_is_seen_is_in_no_bound():
     alone = jn.BayesianNetwork("x", prior={**prior, "prior_mean": [1.0], "degrees_of_freedom": 3.0})
     more = value(alone, {"x": wide["x"]}, "exact").value - value(alone, {"x": x}, "exact").value
     assert found.value == pytest.approx(value(joined, NUMBERS, "exact").value + more, abs=1e-9)
+
+
+def test_a_bound_may_rank_a_short_chain_wrongly_and_k_says_so():
+    """Fourteen steps speak for two states, and the bound for one: its gap is not known."""
+    steps = [[0] * 7 + [1] * 7]
+    prior = {"initial": 1.0, "transition": 1.0, "emission": 1.0}
+    one, two = (
+        jn.HiddenMarkovModel(
+            n, emission="categorical", symbols=[0, 1, 2], prior=prior, random_state=0
+        )
+        for n in (1, 2)
+    )
+    exact = [value(model, steps, "exact").value for model in (one, two)]
+    bound = value(two, steps, "vb", n_init=20)
+    assert exact == pytest.approx([-12.9283902034, -12.3108567343], abs=1e-9)
+    assert bound.value < exact[0] < exact[1]
+    assert bound.pareto_k > 0.7
+    found = jn.compare({"one": one, "two": two}, steps, ["vb", "exact"], held_out=0)
+    assert (found.best("vb"), found.best("exact")) == ("one", "two")
+    assert "how far the bound is below the evidence is not known" in repr(found)
 
 
 def test_pareto_k_is_the_shape_of_a_tail():

@@ -43,6 +43,10 @@ MODELS = {
         jn.BayesianNetwork("k -> x; x -> y", prior="bdeu-bge", random_state=0),
         {"k": MIXED["k"], **GAPS},
     ),
+    "labels and counts, hidden label": (
+        jn.BayesianNetwork("k -> n", hidden={"k": 2}, prior="bdeu-bge", random_state=0),
+        jn.Table({"n": [0, 1, 0, 6, 7, 2, 9, 1]}, counts=["n"]),
+    ),
     "GaussianMixture": (
         jn.GaussianMixture(2, covariance="diagonal", prior=NORMAL_GAMMA, random_state=0), X
     ),
@@ -100,7 +104,10 @@ def test_a_number_or_a_refusal(name, method):
     expected = table_of_docs()[name][method]
     if expected == "refused":
         with pytest.raises(
-            jn.JensenError, match=REFUSALS.get(method, "missing|rows may miss|hidden factors|trees")
+            jn.JensenError,
+            match=REFUSALS.get(
+                method, "missing|rows may miss|hidden factors|trees|declared counts"
+            ),
         ):
             jn.log_evidence(model, rows, method, **SHORT.get(method, {}))
         return

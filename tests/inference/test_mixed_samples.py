@@ -105,6 +105,7 @@ def test_rows_average_over_samples(seed):
     np.testing.assert_allclose(counts, wanted, **CLOSE)
 
 
+@pytest.mark.compiled
 def test_draws_come_from_samples_by_their_weight():
     net, each = sampled(3)
     known, given = {"l1": 1, "x1": 0.3}, {"l1": "1", "x1": 0.3}

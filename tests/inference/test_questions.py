@@ -124,6 +124,7 @@ def test_only_so_much_memory_is_kept(monkeypatch):
     assert len(net.network_.questions) == 1
 
 
+@pytest.mark.compiled
 def test_two_threads_ask_at_once(monkeypatch):
     """The same question with different states, and different ones, with little room to keep."""
     monkeypatch.setattr(questions, "KEPT", 4)

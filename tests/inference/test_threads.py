@@ -22,6 +22,7 @@ def holes(table, seed):
 
 
 @pytest.mark.parametrize("n_threads", [4])
+@pytest.mark.compiled
 def test_rows_asked_for_on_many_threads(n_threads):
     net = jn.examples.load("alarm")
     tables = [holes(net.sample(150, random_state=seed), seed) for seed in range(24)]

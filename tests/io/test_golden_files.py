@@ -73,6 +73,32 @@ def _trees(trees):
     }
 
 
+SERIES = np.array(
+    [[0.5, 1.0, 0.1], [np.nan, 2.0, -0.2], [-1.0, np.nan, 0.3], [0.2, 0.4, 0.0], [1.5, -0.3, 1.0]]
+)
+
+
+def _chains(model):
+    return {
+        "log_likelihood": model.log_likelihood(PAIRS),
+        "states": model.predict_proba(PAIRS),
+        "effects": model.effects_,
+        "free_energy": model.free_energy_,
+    }
+
+
+def _dynamics(model):
+    ahead = model.forecast(SERIES, 2, inputs=[[1.0], [0.0]], interval=0.5)
+    return {
+        "log_likelihood": model.log_likelihood(SERIES),
+        "smoothed": model.smooth(SERIES).mean,
+        "covariance": model.filter(SERIES).covariance,
+        "high": ahead.high,
+        "free_energy": model.free_energy_,
+        "live": model.n_states_,
+    }
+
+
 MIXED = {
     "a": ["u", None, "v"],
     "b": ["p", "q", None],
@@ -193,6 +219,8 @@ ASKED = {
     "mixture-of-trees": _trees,
     "factor-analysis": _factors,
     "binary-factors": _factors,
+    "linear-dynamics": _dynamics,
+    "factorial-chains": _chains,
     "factor-mixture": _analyzers,
     "posterior-exact": _posterior,
     "posterior-chains": _posterior,
@@ -208,6 +236,8 @@ def test_every_format_has_a_file():
     files = {file.stem: json.loads(file.read_text()) for file in GOLDEN.glob("*.json")}
     assert files.keys() == {*ASKED, "answers"}
     assert {files[name]["format"] for name in ASKED} == {
+        "jensen-dynamics",
+        "jensen-factorial",
         "jensen-network",
         "jensen-gaussian-network",
         "jensen-mixed-network",

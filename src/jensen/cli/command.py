@@ -30,6 +30,8 @@ MODEL_NAMES = {
     "latent-class": "latent classes",
     "trees": "a mixture of trees",
     "hmm": "an hmm",
+    "lds": "a linear dynamical system",
+    "factorial-hmm": "a factorial hidden Markov model",
     "factors": "a factor analysis",
     "binary-factors": "binary factors",
     "factor-mixture": "a mixture of factor analysers",

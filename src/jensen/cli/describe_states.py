@@ -87,10 +87,14 @@ def _criteria(model: Any, rows: LearnedRows) -> dict[str, float]:
 
 def states_summary(model: Any) -> dict[str, Any]:
     """A model by the names that people know, for programs."""
-    if hasattr(model, "n_factors"):
+    if hasattr(model, "n_factors") and model.noun != "chain":
         return _factors_summary(model)
     if model.noun == "tree":
         return _trees_summary(model)
+    if model.noun == "dimension":
+        return _series_summary(model)
+    if model.noun == "chain":
+        return _chains_summary(model)
     from jensen.estimators.reports import algorithm_of
     from jensen.estimators.states_saving import find_kind
     from jensen.estimators.states_summary import column_names, n_live
@@ -151,6 +155,45 @@ def _trees_summary(model: Any) -> dict[str, Any]:
         "validation_score": model.validation_score_,
         "counts": fitted.counts.tolist(),
         "parameters": {"weights": model.weights_.tolist(), "edges": edges},
+    }
+
+
+def _chains_summary(model: Any) -> dict[str, Any]:
+    """A factorial hidden Markov model."""
+    from jensen.cli.inputs import kind_of
+    from jensen.estimators.arrays import names_of
+    from jensen.estimators.reports import algorithm_of
+
+    return {
+        "model": kind_of(model),
+        "factors": model.n_factors,
+        "states": model.n_states,
+        "columns": names_of(model, model.n_features_in_),
+        "method": algorithm_of(model).name,
+        "free_parameters": model.n_parameters,
+        **run_summary(model),
+        "parameters": _plain(model.require_fitted().point._asdict()),
+    }
+
+
+def _series_summary(model: Any) -> dict[str, Any]:
+    """A linear dynamical system."""
+    from jensen.cli.inputs import kind_of
+    from jensen.estimators.arrays import names_of
+    from jensen.estimators.reports import algorithm_of
+
+    names = names_of(model, model.n_features_in_)
+    point = model.require_fitted().point._asdict()
+    return {
+        "model": kind_of(model),
+        "states": model.n_states,
+        "live": model.n_states_,
+        "outputs": model.outputs_,
+        "inputs": [names[i] for i in model.input_columns_],
+        "method": algorithm_of(model).name,
+        "free_parameters": model.n_parameters,
+        **run_summary(model),
+        "parameters": {name: _plain(value) for name, value in point.items() if value.size},
     }
 
 

@@ -1,4 +1,4 @@
-"""`jensen forecast`: what comes after the sequences of a hidden Markov model."""
+"""`jensen forecast`: what comes after the sequences of a hidden Markov model, or of numbers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def run(given: Given) -> None:
 
     A table is printed; -o writes a row for each step of each sequence, or with --draws one for
     each step of each future that was drawn. Of labels there is a probability for each, in place of
-    an expected value and an interval.
+    an expected value and an interval. Of a linear dynamical system there are outputs alone.
     """
     inputs.set_threads(given.threads)
     given.refuse_two_inputs("file", "data")
@@ -42,6 +42,7 @@ def _ask(given: Given, model: Any) -> Any:
     from dataclasses import replace
 
     rows = read_state_rows(given, model)
+    more = {} if given.future is None else {"inputs": _read_future(given, model)}
     found = model.forecast(
         rows.inputs,
         given.steps,
@@ -49,9 +50,24 @@ def _ask(given: Given, model: Any) -> Any:
         interval=given.interval,
         draws=given.draws,
         random_state=given.seed,
+        **more,
     )
     names = rows.sequences.names
     return replace(found, sequences=names) if names else found
+
+
+def _read_future(given: Given, model: Any) -> Any:
+    """The inputs of the steps ahead."""
+    from jensen.data import Table
+    from jensen.estimators.arrays import names_of
+
+    table = Table(given.future)
+    names = names_of(model, model.n_features_in_)
+    wanted = [names[i] for i in model.input_columns_]
+    for name in wanted:
+        if name not in table:
+            raise JensenError(f"--future {given.future} has no column {name!r}, which is an input")
+    return table.select(wanted).to_pandas().to_numpy(float)
 
 
 def _write(given: Given, found: Any) -> None:
@@ -82,14 +98,14 @@ def _records(columns: dict[str, Any]) -> list[dict[str, Any]]:
     return [dict(zip(columns, row, strict=True)) for row in values]
 
 
-HMM = {"model": ("hmm",)}
+SERIES = {"model": ("hmm", "lds")}
 COMMAND = Command(
     name="forecast",
     run=run,
     group="Ask",
     options=(
         options.MODEL_FILE.but(
-            help="The file of an hmm; - reads it from standard input.", belongs=HMM
+            help="The file of an hmm or lds; - reads it from standard input.", belongs=SERIES
         ),
         options.TABLE,
         Option(
@@ -117,6 +133,13 @@ COMMAND = Command(
             at_least=1,
         ),
         options.SEED.but(needs="draws"),
+        Option(
+            "future",
+            "A table with the inputs of an lds in the steps ahead, a row for each.",
+            QUESTION,
+            metavar="FILE",
+            belongs={"model": ("lds",)},
+        ),
         options.SEQUENCES,
         *options.READING,
         options.ROWS_FILE.but(

@@ -14,8 +14,9 @@ from jensen.support.text import plural
 def run(given: Given) -> None:
     """Fill in the missing values of a table; all else stays as it is written.
 
-    By a network, or by a model of factors, which fills in what it expects. With --scan the rows
-    may be more than memory holds; numbers and labels are then written as they were read.
+    By a network, or by a model of factors or a linear dynamical system, which fill in what they
+    expect. With --scan the rows may be more than memory holds; numbers and labels are then written
+    as they were read.
     """
     import pyarrow as pa
 
@@ -26,8 +27,12 @@ def run(given: Given) -> None:
     outputs.check_table_path(given.output, given.file, given.data)
     model = inputs.read_model(given.file)
     kind = inputs.kind_of(model)
-    if kind in inputs.FACTORS:
+    if kind in (*inputs.FACTORS, "lds"):
         given.check(model=kind)
+        if given.scan and kind == "lds":
+            raise JensenError(
+                "--scan answers row by row, and an lds looks at whole sequences: leave it out"
+            )
         if given.scan:
             scanned_rows.impute_numbers(given, model)
             return
@@ -79,7 +84,8 @@ def _impute_numbers(given: Given, model: Any) -> None:
     written, values = rows.written, rows.inputs
     if hasattr(values, "to_pandas"):
         values = np.asarray(values.to_pandas(), float)
-    filled, gaps = model.impute(rows.inputs), np.isnan(values)
+    lengths = {"lengths": rows.sequences.lengths} if model.noun == "dimension" else {}
+    filled, gaps = model.impute(rows.inputs, **lengths), np.isnan(values)
     for i, name in enumerate(written.table.names):
         if gaps[:, i].any():
             written.columns[name] = pa.chunked_array([pa.array(filled[:, i])])
@@ -127,6 +133,9 @@ COMMAND = Command(
         METHOD,
         DRAWS,
         options.IMPOSSIBLE.but(belongs=NETWORK),
+        options.SEQUENCES.but(
+            help="For an lds: the column that tells sequences apart.", belongs={"model": ("lds",)}
+        ),
         options.SCAN,
         *options.READING,
         options.UNKNOWN.but(belongs=NETWORK),

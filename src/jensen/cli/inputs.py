@@ -237,10 +237,21 @@ def read_factors(file: str) -> Any:
     return found
 
 
+def read_dynamics(file: str) -> Any:
+    """The linear dynamical system in a file; other models are refused."""
+    found = read_model(file)
+    if kind_of(found) != "lds":
+        raise JensenError(
+            f"{_file(file)} holds a {type(found).__name__}, but a linear dynamical system is "
+            f"needed here"
+        )
+    return found
+
+
 def read_states(file: str) -> Any:
     """The mixture or hidden Markov model in a file; other models are refused."""
     found = read_model(file)
-    if kind_of(found) in FACTORS:
+    if kind_of(found) in (*FACTORS, "lds"):
         raise JensenError(
             f"{_file(file)} holds a {type(found).__name__}, but a mixture or hidden Markov model "
             f"is needed here"
@@ -259,6 +270,11 @@ def read_model(file: str) -> Any:
         raise JensenError(
             f"{_file(file)} holds a posterior over graphs: look at it with jensen show, and ask it "
             f"more with jn.load in Python"
+        )
+    if kind_of(found) == "factorial-hmm":
+        raise JensenError(
+            f"{_file(file)} holds a factorial hidden Markov model: look at it with jensen show, "
+            f"and ask it with jn.load in Python"
         )
     return found
 
@@ -286,6 +302,8 @@ NOUNS = {
     "class": "latent-class",
     "tree": "trees",
     "state": "hmm",
+    "dimension": "lds",
+    "chain": "factorial-hmm",
     "factor": "factors",
     "binary factor": "binary-factors",
     "analyzer": "factor-mixture",

@@ -19,6 +19,7 @@ from jensen.cli.learn_refusals import (
     refuse_missing,
     refuse_ways,
 )
+from jensen.cli.learn_series import learn_series
 from jensen.cli.learn_states import learn_factors, learn_states
 from jensen.cli.structure import (
     FoundGraph,
@@ -76,6 +77,7 @@ def run(given: Given) -> None:
     given.check()
     with interruptible():  # while rows are prepared, an interrupt lets the first sweep end
         learn = learn_factors if given.model in inputs.FACTORS else learn_states
+        learn = learn_series if given.model == "lds" else learn
         _write(DescribedStates(*learn(given)), given)
 
 
@@ -318,6 +320,7 @@ COMMAND = Command(
         "jensen learn patients.csv --graph 'smoker -> cancer' --prior bdeu -o net.json",
         "jensen learn answers.csv --graph 'kind -> a; kind -> b' --hidden kind=3 --n-init 10",
         "jensen learn faithful.csv --model mixture --states 6 --prior default -o mixture.json",
+        "jensen learn flow.csv --model lds --states 2 -o flow.json",
         "jensen learn tests.csv --model factors --factors 3 -o factors.json",
         "jensen learn answers.csv --model markov --prior ridge=1 -o answers.json",
         "jensen learn walks.csv --model hmm --states 3 --sequences walk -o hmm.json",

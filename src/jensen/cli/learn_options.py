@@ -251,12 +251,7 @@ PARAMETER_OPTIONS = (
         metavar="A,B",
         belongs={**NETWORK, "graph": (KNOWN,)},
     ),
-    Option(
-        "n_init",
-        "The number of random starts, of which the best is kept (default 1).",
-        PARAMETERS,
-        **WHOLE,
-    ),
+    Option("n_init", "Random starts, of which the best is kept (default 1).", PARAMETERS, **WHOLE),
     Option("max_iter", "The largest number of sweeps (default 1000).", PARAMETERS, **WHOLE),
     Option(
         "tol",

@@ -24,14 +24,15 @@ STATE_OPTIONS = (
         "trees, a mixture of trees over columns of labels; hmm, a hidden Markov model. Or markov, "
         "a Markov network: potentials of an undirected graph. Or hidden factors of numbers "
         "(--factors K): factors, a factor analysis; binary-factors, parts there or not; "
-        "factor-mixture, clusters with factors.",
+        "factor-mixture, clusters with factors. Or lds (--states K), hidden numbers that move "
+        "linearly.",
         HIDDEN_STATES,
-        values=("network", "markov", "mixture", "latent-class", "trees", "hmm", *FACTORS),
+        values=("network", "markov", "mixture", "latent-class", "trees", "hmm", "lds", *FACTORS),
         default="network",
     ),
     options.STATES.but(
-        help="The number of components, classes or hidden states; auto: that with the best bound "
-        "of the log evidence. Or COLUMN=A,B: all states of a column in their order; repeatable.",
+        help="The number of components, classes or states; auto: that with the best bound of the "
+        "log evidence. Or COLUMN=A,B: all states of a column in their order; repeatable.",
         group=HIDDEN_STATES,
         metavar="K",
     ),
@@ -62,13 +63,13 @@ STATE_OPTIONS = (
     ),
     Option(
         "noise",
-        "The noise of a factor analysis: diagonal, a variance for each column, or isotropic, one "
-        "for all (default diagonal).",
+        "The noise of columns: diagonal (default), isotropic (one for all), or, of an lds, full.",
         HIDDEN_STATES,
         metavar="KIND",
-        suggested=("diagonal", "isotropic"),
-        belongs={"model": ("factors",)},
+        suggested=("diagonal", "isotropic", "full"),
+        belongs={"model": ("factors", "lds")},
     ),
+    options.INPUTS,
     Option(
         "covariance",
         "The covariances of Gaussians: full, diagonal, spherical or tied (default full).",

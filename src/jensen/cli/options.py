@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jensen.cli.command import (
     DATA,
+    HIDDEN_STATES,
     OUTPUT,
     PARAMETERS,
     QUESTION,
@@ -119,11 +120,20 @@ COLUMN = Option(
 WITHOUT = Option("without", "A column to leave out; repeatable.", DATA, many=True, metavar="NAME")
 SEQUENCES = Option(
     "sequences",
-    "For an hmm: the column that tells sequences apart. The rows of a sequence have the same value "
-    "in it, stand together, and keep their order (default: all rows are one sequence).",
+    "For an hmm or lds: the column that tells sequences apart. The rows of a sequence have the "
+    "same value in it, stand together, and keep their order (default: all rows are one sequence).",
     DATA,
     metavar="COLUMN",
-    belongs={"model": ("hmm",)},
+    belongs={"model": ("hmm", "lds")},
+)
+
+INPUTS = Option(
+    "inputs",
+    "A column that is an input of an lds: given, not explained; repeatable.",
+    HIDDEN_STATES,
+    many=True,
+    metavar="COLUMN",
+    belongs={"model": ("lds",)},
 )
 
 DISCRETIZE = Option(

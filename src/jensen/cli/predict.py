@@ -21,7 +21,8 @@ def run(given: Given) -> None:
     The rows are written as they were, with one more column, predicted_NAME (predicted_component,
     predicted_class, predicted_state): the most probable state, or of a continuous variable its
     mean. Of factors there is a column for each, factor_0, factor_1, ...: its mean, or the
-    probability that it is on. Values may be missing anywhere.
+    probability that it is on; of a linear dynamical system state_0, state_1, ...: their means.
+    Values may be missing anywhere.
 
     With --scan the rows may be more than memory holds.
     """
@@ -35,7 +36,7 @@ def run(given: Given) -> None:
         _predict_variable(given, model)
     elif kind == "trees" and given.target is not None:
         _predict_label(given, model, read_state_rows(given, model))
-    elif kind in inputs.FACTORS and kind != "factor-mixture":
+    elif kind in (*inputs.FACTORS, "lds") and kind != "factor-mixture":
         if given.scan:
             scanned_rows.predict_factors(given, model)
             return
@@ -149,11 +150,13 @@ def _predict_factors(given: Given, model: Any, rows: SequenceRows) -> None:
     """A column for each factor: its mean, or the probability that it is on."""
     import pyarrow as pa
 
-    found = model.transform(rows.inputs)
+    is_series = model.noun == "dimension"
+    lengths = {"lengths": rows.sequences.lengths} if is_series else {}
+    found, what = model.transform(rows.inputs, **lengths), "state" if is_series else "factor"
     for k, values in enumerate(found.T):
-        rows.written.add(f"factor_{k}", pa.array(values))
-    answers = [{"factors": row} for row in found.tolist()]
-    _write(rows.written, given, "factors", answers)
+        rows.written.add(f"{what}_{k}", pa.array(values))
+    answers = [{f"{what}s": row} for row in found.tolist()]
+    _write(rows.written, given, f"{what}s", answers)
 
 
 # --- answers ---

@@ -58,7 +58,7 @@ def _sample_states(given: Given, model: Any) -> dict[str, pa.ChunkedArray]:
     if given.n < 1:
         raise JensenError(f"-n {given.n}: draw one row at least")
     columns: dict[str, Any] = {}
-    if model.noun != "state":
+    if model.noun not in ("state", "dimension"):
         rows, states = model.sample(given.n, random_state=given.seed)
     else:
         drawn, paths = model.sample(given.n, given.n_sequences or 1, random_state=given.seed)
@@ -87,7 +87,8 @@ def _by_column(model: Any, rows: Any) -> dict[str, Any]:
     record = EMISSIONS.get(getattr(model, "emission", None) or "")
     is_count = record is not None and record.column in ("count", "binary")
     columns = rows.astype("int64") if is_count else rows
-    return {name: columns[:, i] for i, name in enumerate(column_names(model))}
+    names = model.outputs_ if model.noun == "dimension" else column_names(model)
+    return {name: columns[:, i] for i, name in enumerate(names)}
 
 
 def _chunked(values: Any) -> pa.ChunkedArray:
@@ -100,6 +101,7 @@ def _chunked(values: Any) -> pa.ChunkedArray:
 
 
 STATE_MODELS = ("mixture", "latent-class", "trees", "hmm")
+SEQUENCES = {"model": ("hmm", "lds")}
 COMMAND = Command(
     name="sample",
     run=run,
@@ -118,7 +120,7 @@ COMMAND = Command(
         ),
         Option(
             "n",
-            "The number of rows; for an hmm the length of a sequence.",
+            "The number of rows; for an hmm or lds the length of a sequence.",
             SAMPLING,
             kind=int,
             flags=("-n",),
@@ -128,13 +130,13 @@ COMMAND = Command(
         options.SEED,
         Option(
             "n_sequences",
-            "For an hmm: the number of sequences, told apart by a column named sequence (default: "
-            "one, without that column).",
+            "For an hmm or lds: the number of sequences, told apart by a column named sequence "
+            "(default: one, without that column).",
             SAMPLING,
             kind=int,
             metavar="N",
             at_least=1,
-            belongs={"model": ("hmm",)},
+            belongs=SEQUENCES,
         ),
         options.ROWS_FILE,
         options.JSON,

@@ -83,7 +83,7 @@ def _score_states(given: Given, model: Any) -> dict[str, Any]:
     rows = read_state_rows(given, model, given.weights)
     table, lengths = rows.written.table, rows.sequences.lengths
     answer: dict[str, Any] = {"rows": table.total_weight}
-    if model.noun == "state":
+    if model.noun in ("state", "dimension"):
         log_like = model.log_likelihood(rows.inputs, lengths)
         weight = rows.sequences.weights(table.weights)
         answer = {"sequences": float(len(lengths)), **answer}
@@ -94,7 +94,7 @@ def _score_states(given: Given, model: Any) -> dict[str, Any]:
     answer |= {"log_likelihood": total, "per_row": total / table.total_weight}
     lost = (log_like == -math.inf) & (weight > 0.0)
     if lost.any():
-        gone = lengths[lost].sum() if model.noun == "state" else lost.sum()
+        gone = lengths[lost].sum() if len(log_like) == len(lengths) else lost.sum()
         answer["impossible_rows"] = int(gone)
     p = model.n_parameters
     answer["aic"] = -2.0 * total + 2.0 * p

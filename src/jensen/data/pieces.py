@@ -31,7 +31,7 @@ from jensen.data.files import (
 )
 from jensen.data.sources import raw_columns
 from jensen.data.variable import sort_naturally
-from jensen.exceptions import DataError, FileError
+from jensen.exceptions import DataError, FileError, JensenError
 from jensen.support.atomic import show_path
 
 TEXT_BYTES = 1 << 24
@@ -59,11 +59,37 @@ class Piecewise(NamedTuple):
         return found
 
     def pieces(self, choices: TextChoices, missing: Sequence[str]) -> Iterator[Piece]:
-        """The rows of a file, from the first to the last."""
-        if table_suffix(self.source) in PARQUET:
-            choices.refuse_for(self.where)
-            return _of_parquet(self.source)
-        return _of_text(self.source, choices, missing)
+        """The rows of a file, from the first to the last; refused if it changes meanwhile."""
+        before = self.state()
+        try:
+            if table_suffix(self.source) in PARQUET:
+                choices.refuse_for(self.where)
+                yield from _of_parquet(self.source)
+            else:
+                yield from _of_text(self.source, choices, missing)
+        except JensenError:
+            self.check_unchanged(before)
+            raise
+        self.check_unchanged(before)
+
+    def state(self) -> tuple[int, int]:
+        """What tells that a file is the same: its size, and when it was written."""
+        try:
+            found = self.source.stat()
+        except OSError as error:
+            raise FileError(
+                f"cannot read {show_path(self.where)}: {first_line(error)}; it was there when the "
+                f"scan began"
+            ) from None
+        return found.st_size, found.st_mtime_ns
+
+    def check_unchanged(self, before: tuple[int, int]) -> None:
+        """Refuse a file that was written while it was read."""
+        if self.state() != before:
+            raise FileError(
+                f"{show_path(self.where)} changed while it was read: scan it again when nothing "
+                f"writes to it"
+            )
 
 
 def find_sources(data: Any) -> list[Piecewise]:

@@ -281,7 +281,7 @@ def _key(sources: Sequence[Piecewise], choices: list[Any]) -> str | None:
     """A hash of files and choices; None if a source is no file, which may change unseen."""
     if not all(isinstance(one.source, Path) for one in sources):
         return None
-    known = [(one.where, x.st_size, x.st_mtime_ns) for one in sources for x in [one.source.stat()]]
+    known = [(one.where, *one.state()) for one in sources]
     return fingerprint("a scan, 1", known, repr(choices))
 
 

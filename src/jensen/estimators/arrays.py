@@ -32,7 +32,7 @@ from jensen.estimators.reports import Summary
 from jensen.exceptions import CollapseError, DataError, NotFittedError, warn
 from jensen.scores.table_checks import warn_of_guessed_spread
 from jensen.support.json_values import Checked, as_checked, of_kind
-from jensen.support.machine import ordered_map
+from jensen.support.machine import one_blas_thread, ordered_map
 from jensen.support.text import option
 
 Array = NDArray[np.float64]
@@ -86,7 +86,8 @@ class ArrayEstimator(BaseEstimator):  # type: ignore[misc]
         except CollapseError as error:
             raise CollapseError(error.components, error.why, self.noun) from None
         report.set_on(self, problem.choices)
-        self._show()
+        with one_blas_thread():
+            self._show()
 
     def _show(self) -> None:
         """Set the parameters by the names that people know."""

@@ -55,6 +55,7 @@ from jensen.scores.table_checks import (
 )
 from jensen.support.arguments import is_real
 from jensen.support.json_values import Checked, refusing
+from jensen.support.machine import one_blas_thread
 
 if TYPE_CHECKING:
     from jensen.estimators.bayesian_network import BayesianNetwork
@@ -252,6 +253,7 @@ class FitOutcome(NamedTuple):
     problem: Problem
 
 
+@one_blas_thread()
 def fit_network(
     net: BayesianNetwork,
     table: Any,
@@ -281,6 +283,7 @@ def fit_network(
     net.hold_rows(found.problem)
 
 
+@one_blas_thread()
 def network_problem(net: BayesianNetwork, table: Any, interventions: Any = None) -> Problem:
     """What `fit_network` learns: the model with its prior, the encoded rows, the choices."""
     given = net.get_params()

@@ -67,10 +67,14 @@ def read_lengths(lengths: Any, n_rows: int) -> Ints:
 
 def refuse_lengths_as_y(X: Any, y: Any) -> None:
     """Refuse lengths in the place of y, which is not used: pipelines give one for each row."""
-    if y is None or np.shape(y) == () or not hasattr(X, "__len__"):
+    try:
+        size = len(y)
+    except TypeError:  # None, a number, or what is no array yet
+        return
+    if not hasattr(X, "__len__"):
         return
     n_rows = X.shape[:1] if hasattr(X, "shape") else (len(X),)
-    if n_rows != (len(y),):
+    if n_rows != (size,):
         raise DataError(
             "the second argument is y, which is not used, and it does not have a value for each "
             "row: if these are the lengths of sequences, write lengths=..."
@@ -325,11 +329,19 @@ LABELS = (
 """What to do with words in sequences of numbers."""
 
 
-def read_numbers(estimator: Any, X: Any, *, reset: bool, emission: str) -> Array:
+def read_numbers(
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    emission: str | None = None,
+    otherwise: str = LABELS,
+) -> Array:
     """Numbers (n, D), missing NaN, that the emission can make; a flat X is one column."""
     is_list = isinstance(X, list | tuple) and bool(X) and all(map(_is_single, X))
     if is_list or len(getattr(X, "shape", ())) == 1:
         X = _rows(X)
-    values = read_matrix(estimator, X, reset=reset, otherwise=LABELS)
-    EMISSIONS[emission].kind.check(values, names_of(estimator, values.shape[1]))
+    values = read_matrix(estimator, X, reset=reset, otherwise=otherwise)
+    if emission is not None:
+        EMISSIONS[emission].kind.check(values, names_of(estimator, values.shape[1]))
     return values

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.families.linear_regression import Regression
 from jensen.models.discrete_network import DiscreteNetwork, Tables, permute
 from jensen.models.mixed_network import MixedParameters, MixedRegressionNetwork
 from jensen.models.state_model import StateModel, flatten, unflatten
@@ -63,7 +62,7 @@ def relabel(model: Any, record: Any, orders: tuple[tuple[int, ...], ...]) -> Any
     if isinstance(model, DiscreteNetwork):
         return Tables(permute(model.wiring, by_node, record.tables))
     moved = zip(record.regressions, model.layout.permuted_configs(by_node), strict=True)
-    regressions = tuple(Regression(*(part[configs] for part in one)) for one, configs in moved)
+    regressions = tuple(type(one)(*(part[configs] for part in one)) for one, configs in moved)
     return MixedParameters(permute(model.layout.wiring, by_node, record.tables), regressions)
 
 

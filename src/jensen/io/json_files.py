@@ -25,6 +25,8 @@ SAVED = {
     "jensen-markov-network": "jensen.estimators.markov_network:MarkovNetwork",
     "jensen-states": "jensen.estimators.state_estimator:StatesEstimator",
     "jensen-trees": "jensen.estimators.mixture_of_trees:MixtureOfTrees",
+    "jensen-dynamics": "jensen.estimators.linear_dynamics:LinearDynamicalSystem",
+    "jensen-factorial": "jensen.estimators.factorial_hidden_markov:FactorialHiddenMarkovModel",
     "jensen-factors": "jensen.estimators.factor_estimator:FactorEstimator",
     "jensen-structure-posterior": "jensen.q_graph.posterior.base:StructurePosterior",
 }

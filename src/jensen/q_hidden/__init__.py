@@ -6,16 +6,26 @@ potentials, and what is known of it.
 
 from collections.abc import Callable
 from functools import singledispatch
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.q_hidden import binary_factors, gaussian_cells, gaussian_factors
+from jensen.q_hidden import (
+    binary_factors,
+    factorial_chains,
+    gaussian_cells,
+    gaussian_chain,
+    gaussian_factors,
+    known_chain,
+)
 from jensen.q_hidden.binary_factors import BitMemory, FactorBits
 from jensen.q_hidden.factor_lists import of_rows
+from jensen.q_hidden.factorial_chains import FactorialChains
 from jensen.q_hidden.gaussian_cells import GaussianCells
+from jensen.q_hidden.gaussian_chain import GaussianChain, StateMoments
 from jensen.q_hidden.gaussian_factors import FactorMixture, GaussianFactors
+from jensen.q_hidden.known_chain import KnownChain
 from jensen.q_hidden.mixed.cells import MixedCells
 from jensen.q_hidden.mixed.cells import solve as solve_cells
 from jensen.q_hidden.states import chain, independent
@@ -242,3 +252,58 @@ def _(potentials: FactorBits, memory: object = None, rng: Stream = None) -> Hidd
 def _(potentials: FactorBits, memory: BitMemory | None = None, rng: Stream = None) -> Hidden:
     value, moments, after = binary_factors.mean_field(potentials, memory)
     return Hidden(potentials.weight * value, moments, after)
+
+
+# --- a Gaussian state per step of a sequence ---
+
+
+@posterior_of.register
+def _(potentials: GaussianChain, memory: object = None, rng: Stream = None) -> Hidden:
+    return _series(potentials, gaussian_chain.smooth(potentials))
+
+
+@posterior_of.register
+def _(potentials: KnownChain, memory: object = None, rng: Stream = None) -> Hidden:
+    return _series(potentials, known_chain.smooth(potentials))
+
+
+@best_of.register
+def _(potentials: GaussianChain, memory: object = None, rng: Stream = None) -> Hidden:
+    return _series(potentials, gaussian_chain.at_mode(potentials))
+
+
+@best_of.register  # states that follow from each other have no density: its value is the evidence
+def _(potentials: KnownChain, memory: object = None, rng: Stream = None) -> Hidden:
+    found = known_chain.smooth(potentials)._replace(spread=None, lag=None)
+    return _series(potentials, found)
+
+
+@draw_of.register
+def _(potentials: GaussianChain, memory: object, rng: np.random.Generator) -> Hidden:
+    return _series(potentials, gaussian_chain.drawn(potentials, rng))
+
+
+@draw_of.register
+def _(potentials: KnownChain, memory: object, rng: np.random.Generator) -> Hidden:
+    return _series(potentials, known_chain.drawn(potentials, rng))
+
+
+def _series(potentials: GaussianChain | KnownChain, found: StateMoments) -> Hidden:
+    rows = potentials.rows
+    moments = gaussian_chain.sums(rows, found, potentials.filling)
+    return Hidden(rows.weight * found.value, moments)
+
+
+# --- several chains of states behind the same outputs ---
+
+
+@posterior_of.register
+def _(potentials: FactorialChains, memory: object = None, rng: Stream = None) -> Hidden:
+    found = factorial_chains.exact(potentials)
+    return Hidden(potentials.rows.weight * found.value, found.sums)
+
+
+@product_of.register
+def _(potentials: FactorialChains, memory: Any = None, rng: Stream = None) -> Hidden:
+    found = factorial_chains.structured(potentials, memory)
+    return Hidden(potentials.rows.weight * found.value, found.sums, found.nodes)

@@ -65,17 +65,39 @@ class FactorMoments(NamedTuple):
 
 def posterior(potentials: GaussianFactors) -> FactorMoments:
     """Means of h, its covariances, and the log evidence of rows in two parts."""
-    log_noise, noise, first, strength, rows = potentials
+    log_noise, _, first, strength, rows = potentials
     packed = rows.seen @ packed_triangle(strength)
     constant, values = rows.root[:, :1], rows.root[:, 1:]
     whole = values @ first
     pull = whole - constant * packed[..., _first_column(first.shape[-1])][..., rows.owner, :]
     spread, sizes, mean = _conditioned(packed, rows.owner, pull)
     mean[..., :1] = constant
-    square = ((values * values) @ noise[..., None])[..., 0]
-    square -= constant[:, 0] * (pull[..., 0] + whole[..., 0])
-    square -= (pull[..., 1:] * mean[..., 1:]).sum(-1)
+    square = _squares_left(potentials, mean)
     return FactorMoments(mean, spread, log_noise @ rows.seen.T + 0.5 * sizes, square)
+
+
+def _squares_left(potentials: GaussianFactors, mean: Array) -> Array:
+    """(..., R): Σ E[ψ (x - λᵀw)²] + hᵀh at the mean of h.
+
+    In this form, least there, an error of the mean costs its square. The same as x² less what is
+    explained would lose six digits where next to no noise is left.
+    """
+    _, noise, first, strength, rows = potentials
+    loadings = first / noise[..., None]
+    left = rows.root[:, 1:] - mean @ np.swapaxes(loadings, -1, -2)
+    left *= rows.seen[rows.owner]
+    square = ((left * left) @ noise[..., None])[..., 0]
+    spread = strength - first[..., :, None] * loadings[..., None, :]
+    if np.abs(spread).max() > 1e-12 * np.abs(strength).max():  # else λ is a point
+        flat = rows.seen @ spread.reshape(*spread.shape[:-2], -1)
+        unsure = flat.reshape(*flat.shape[:-1], *spread.shape[-2:])
+        if len(rows.weight) == 1:
+            turned = mean @ unsure[..., 0, :, :]
+        else:
+            turned = (unsure[..., rows.owner, :, :] @ mean[..., None])[..., 0]
+        square += (turned * mean).sum(-1)
+    h = mean[..., 1:]
+    return np.asarray(square + (h * h).sum(-1))
 
 
 def _conditioned(packed: Array, owner: NDArray[np.intp], pull: Array) -> tuple[Array, Array, Array]:

@@ -10,6 +10,7 @@ from jensen.exceptions import JensenError
 from jensen.families import normal_gamma, normal_wishart, spherical, tied
 from jensen.families.gamma import Gamma, weak_prior
 from jensen.families.semi_conjugate import SemiConjugate
+from jensen.support.machine import one_blas_thread
 from jensen.support.text import one_of
 
 Array = NDArray[np.float64]
@@ -25,6 +26,7 @@ MEAN_STRENGTH = 0.01
 """β₀: the prior mean of a state counts as a hundredth of a row."""
 
 
+@one_blas_thread()
 def gaussian_prior(
     prior_parts: Mapping[str, Any],
     n_states: int,
@@ -76,6 +78,7 @@ def gaussian_prior(
     return family.from_standard(mean, strength, freedom, scale)
 
 
+@one_blas_thread()
 def semi_conjugate_prior(
     prior_parts: Mapping[str, Any], joint: Any, shift: Array, covariance: str
 ) -> tuple[Any, SemiConjugate]:
