@@ -13,6 +13,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "BayesianNetworkClassifier": "jensen.estimators.classifier",
     "BayesianRegression": "jensen.estimators.bayesian_regression",
     "BinaryFactors": "jensen.estimators.binary_factors",
+    "BoltzmannMachine": "jensen.estimators.boltzmann_machine",
     "CPDAG": "jensen.graphs",
     "DAG": "jensen.graphs",
     "DataError": "jensen.exceptions",
@@ -21,6 +22,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "FactorAnalysis": "jensen.estimators.factor_analysis",
     "FactorialHiddenMarkovModel": "jensen.estimators.factorial_hidden_markov",
     "FileError": "jensen.exceptions",
+    "GaussianMarkovNetwork": "jensen.estimators.gaussian_markov",
     "GaussianMixture": "jensen.estimators.gaussian_mixture",
     "GraphError": "jensen.exceptions",
     "HiddenMarkovModel": "jensen.estimators.hidden_markov_model",
@@ -33,6 +35,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "MixtureOfTrees": "jensen.estimators.mixture_of_trees",
     "NotFittedError": "jensen.exceptions",
     "PDAG": "jensen.graphs",
+    "RBM": "jensen.estimators.rbm",
     "StructurePosterior": "jensen.q_graph.posterior",
     "Table": "jensen.data",
     "UndirectedGraph": "jensen.graphs",
@@ -106,6 +109,7 @@ if TYPE_CHECKING:
     from jensen.estimators.bayesian_network import BayesianNetwork as BayesianNetwork
     from jensen.estimators.bayesian_regression import BayesianRegression as BayesianRegression
     from jensen.estimators.binary_factors import BinaryFactors as BinaryFactors
+    from jensen.estimators.boltzmann_machine import BoltzmannMachine as BoltzmannMachine
     from jensen.estimators.choosing import choose_components as choose_components
     from jensen.estimators.choosing_structure import choose_structure as choose_structure
     from jensen.estimators.classifier import (
@@ -119,6 +123,9 @@ if TYPE_CHECKING:
     from jensen.estimators.factorial_hidden_markov import (
         FactorialHiddenMarkovModel as FactorialHiddenMarkovModel,
     )
+    from jensen.estimators.gaussian_markov import (
+        GaussianMarkovNetwork as GaussianMarkovNetwork,
+    )
     from jensen.estimators.gaussian_mixture import GaussianMixture as GaussianMixture
     from jensen.estimators.hidden_markov_model import HiddenMarkovModel as HiddenMarkovModel
     from jensen.estimators.latent_class import LatentClass as LatentClass
@@ -128,6 +135,7 @@ if TYPE_CHECKING:
     from jensen.estimators.markov_network import MarkovNetwork as MarkovNetwork
     from jensen.estimators.merging import merge_states as merge_states
     from jensen.estimators.mixture_of_trees import MixtureOfTrees as MixtureOfTrees
+    from jensen.estimators.rbm import RBM as RBM
     from jensen.estimators.structural_series import autoregression as autoregression
     from jensen.estimators.structural_series import local_level as local_level
     from jensen.estimators.structural_series import local_trend as local_trend

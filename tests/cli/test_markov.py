@@ -63,10 +63,45 @@ def test_graphs_hidden_units_and_files_as_graphs(run, rows, net):
 def test_refusals(refuse, rows, net):
     learn = ("learn", rows, "--weights", "n", "--model", "markov")
     assert "a penalty, as in ridge=1" in refuse(*learn, "--prior", "bdeu")
-    assert "belongs to chains" in refuse(*learn, "--n-chains", "3")
+    assert "belongs to chains" in refuse(*learn, "--n-samples", "3")
     assert "belongs to --model markov" in refuse("learn", rows, "--interactions", "cliques")
     assert "no method 'vbem' for a Markov network" in refuse(*learn, "--method", "vbem")
     assert "no arrows" in refuse("query", net, "a", "--do", "b=u")
     assert "holds a Markov network" in refuse("learn", rows, "--graph", net)
     assert "holds a Markov network" in refuse("evidence", net, rows)
     assert "--intervals belong to posteriors" in refuse("show", net, "--intervals")
+
+
+BITS = "a,b,c\n" + "1,1,0\n" * 6 + "0,0,1\n" * 5 + ",1,0\n0,1,\n"
+
+
+def test_boltzmann_machines(run, refuse, tmp_path):
+    rows, file = tmp_path / "bits.csv", tmp_path / "rbm.json"
+    rows.write_text(BITS)
+    learn = ("learn", rows, "--model", "rbm", "--hidden-units", "1", "--prior", "ridge=1")
+    done = run(*learn, "--seed", "0", "-o", file)
+    assert "log Z" in done.out
+    machine = jn.load(file)
+    assert machine.ridge == 1.0
+    assert "per row" in run("score", file, rows).out
+    assert run("predict", file, rows).out.splitlines()[0] == "a,b,c,factor_0"
+    assert ",," not in run("impute", file, rows).out
+    assert run("sample", file, "-n", "3", "--seed", "0").out.count("\n") == 4
+    assert "exact" in run("show", file).out
+    assert json.loads(run("show", file, "--json").out)["format"] == "jensen-rbm"
+    chains = run(*learn, "--method", "pcd", "--n-steps", "2", "--seed", "0", "--json")
+    found = json.loads(chains.out)
+    assert found["free_energy"] is None
+    assert found["log_z"]["kind"] == "exact"
+    assert "a penalty, as in ridge=1" in refuse(*learn[:-1], "l1=1")
+    assert "is no option of --model rbm" in refuse(*learn, "--n-chains", "3")
+    assert "--hidden-units belongs to --model rbm" in refuse(
+        "learn", rows, "--model", "mixture", "--states", "2", "--hidden-units", "1"
+    )
+
+
+def test_estimates_are_labelled(run, rows):
+    learn = ("learn", rows, "--weights", "n", "--model", "markov", "--seed", "0")
+    assert "no bound of the likelihood" in run(*learn, "--method", "pseudo").out
+    done = run(*learn, "--method", "pcd", "--n-chains", "50", "--max-iter", "20")
+    assert "no F and no bound" in done.out

@@ -37,7 +37,7 @@ def test_help_texts_are_sentences(name, option):
 
 def test_every_algorithm_is_suggested():
     (method,) = [option for option in find_commands()["learn"].options if option.name == "method"]
-    assert method.suggested == (*ALGORITHMS, "ml")
+    assert method.suggested == (*ALGORITHMS, "ml", "pseudo", "cd", "pcd")
     assert all(f"{name} " in method.help for name in ALGORITHMS)
 
 

@@ -39,6 +39,31 @@ def _markov(net):
     }
 
 
+def _gaussian_markov(net):
+    return {
+        "mean": net.query("y", given={"x": 1.0}).mean,
+        "log_likelihood": net.log_likelihood(NUMBERS, missing_columns="ignore"),
+        "precision": net.precision_,
+        "free_energy": net.free_energy_,
+    }
+
+
+BITS = np.array([[1.0, np.nan, 0.0], [np.nan, 0.0, 1.0]])
+
+
+def _machine(model):
+    rows = BITS
+    if hasattr(model, "feature_names_in_"):
+        rows = dict(zip(model.feature_names_in_, BITS.T, strict=True))
+    return {
+        "log_likelihood": model.log_likelihood(rows),
+        "transform": model.transform(rows),
+        "impute": model.impute(rows),
+        "free_energy": model.free_energy_,
+        "log_z": getattr(model.log_z_, "value", model.log_z_),
+    }
+
+
 def _samples(net):
     return {
         "h": net.query("h", given={"a": "y"}).values,
@@ -212,6 +237,9 @@ ASKED = {
     "mixed-network": _mixed,
     "mixed-samples": _mixed_samples,
     "markov-network": _markov,
+    "gaussian-markov-network": _gaussian_markov,
+    "rbm": _machine,
+    "boltzmann-machine": _machine,
     "gaussian-mixture": _mixture,
     "latent-class": _classes,
     "hidden-markov-labels": _weather,
@@ -242,6 +270,9 @@ def test_every_format_has_a_file():
         "jensen-gaussian-network",
         "jensen-mixed-network",
         "jensen-markov-network",
+        "jensen-rbm",
+        "jensen-gaussian-markov-network",
+        "jensen-boltzmann-machine",
         "jensen-states",
         "jensen-trees",
         "jensen-factors",

@@ -26,6 +26,8 @@ GROUPS = (DATA, QUESTION, STRUCTURE, PARAMETERS, HIDDEN_STATES, SAMPLING, OUTPUT
 
 MODEL_NAMES = {
     "network": "a network",
+    "markov": "a Markov network",
+    "rbm": "a Boltzmann machine",
     "mixture": "a mixture",
     "latent-class": "latent classes",
     "trees": "a mixture of trees",

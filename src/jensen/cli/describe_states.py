@@ -91,6 +91,9 @@ def states_summary(model: Any) -> dict[str, Any]:
         return _factors_summary(model)
     if model.noun == "tree":
         return _trees_summary(model)
+    if model.noun in ("hidden unit", "unit"):
+        found: dict[str, Any] = model.to_dict()
+        return found
     if model.noun == "dimension":
         return _series_summary(model)
     if model.noun == "chain":

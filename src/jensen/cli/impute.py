@@ -27,7 +27,7 @@ def run(given: Given) -> None:
     outputs.check_table_path(given.output, given.file, given.data)
     model = inputs.read_model(given.file)
     kind = inputs.kind_of(model)
-    if kind in (*inputs.FACTORS, "lds"):
+    if kind in (*inputs.FACTORS, *inputs.MANY_PARTS, "lds"):
         given.check(model=kind)
         if given.scan and kind == "lds":
             raise JensenError(

@@ -305,11 +305,15 @@ NOUNS = {
     "dimension": "lds",
     "chain": "factorial-hmm",
     "factor": "factors",
+    "hidden unit": "rbm",
+    "unit": "rbm",
     "binary factor": "binary-factors",
     "analyzer": "factor-mixture",
 }
 """What the hidden things of a model are called, and the model."""
 FACTORS = ("factors", "binary-factors", "factor-mixture")
+MANY_PARTS = ("factors", "binary-factors", "rbm")
+"""Models of which several hidden parts make a row together, rather than one state."""
 
 
 def _file(name: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from jensen.cli import describe_model, inputs, outputs
 from jensen.cli.command import Command, Given
 from jensen.cli.describe_states import DescribedStates
-from jensen.cli.learn_markov import learn_markov
+from jensen.cli.learn_markov import learn_markov, learn_rbm
 from jensen.cli.learn_options import KNOWN, LEARNED, OPTIONS
 from jensen.cli.learn_refusals import (
     Retry,
@@ -71,6 +71,10 @@ def run(given: Given) -> None:
         given.check(**({} if given.graph is None else {"graph": KNOWN}))
         inputs.refuse_state_numbers(given)
         _write(learn_markov(given), given)
+        return
+    if given.model == "rbm":
+        given.check()
+        _write(learn_rbm(given), given)
         return
     from jensen.support.machine import interruptible
 

@@ -13,7 +13,7 @@ from jensen.support.text import show_number
 if TYPE_CHECKING:
     from jensen.estimators.markov_network import MarkovNetwork
 
-CHAIN_OPTIONS = ("n_samples", "burn_in", "thin", "n_chains")
+CHAIN_OPTIONS = ("n_samples", "burn_in", "thin")
 
 
 class DescribedMarkov(NamedTuple):
@@ -78,7 +78,7 @@ def learn_markov(given: Given) -> DescribedMarkov:
             raise JensenError(
                 f"{given.table[name].flag} belongs to chains, which Markov networks lack"
             )
-    chosen = inputs.loop_choices(given) | given.chosen("interactions")
+    chosen = inputs.loop_choices(given) | given.chosen("interactions", "n_steps")
     chosen |= {"prior": _read_penalty(given.prior), "hidden": read_hidden(given.hidden)}
     if given.start is not None:
         chosen["start"] = inputs.as_net(inputs.read_model(given.start), given.start)
@@ -89,6 +89,70 @@ def learn_markov(given: Given) -> DescribedMarkov:
         table = table.complete_rows()
     net.fit(table, checkpoint=given.checkpoint)
     return DescribedMarkov(net, table.total_weight)
+
+
+class DescribedMachine(NamedTuple):
+    """A restricted Boltzmann machine, and how many rows it was learned from."""
+
+    model: Any
+    weight: float
+
+    def save(self, output: str | None) -> None:
+        """Write it; - prints it."""
+        save_model(self.model, output)
+
+    def summary(self, output: str | None) -> dict[str, Any]:
+        """All of it, for programs."""
+        model = self.model
+        return {
+            "model": "rbm",
+            "rows": self.weight,
+            "hidden_units": len(model.intercept_hidden_),
+            "method": model.method_,
+            "free_parameters": model.n_parameters,
+            "free_energy": model.free_energy_,
+            "converged": model.converged_,
+            "log_z": model.log_z_._asdict(),
+            "output": output,
+        }
+
+    def print(self, output: str | None) -> None:
+        """The same for people."""
+        noun = "row" if self.weight == 1 else "rows"
+        print(f"learned from {show_number(self.weight)} {noun}\n{self.model.summary()}\n")
+        if output is None:
+            print("Nothing was written: -o rbm.json keeps the model.")
+        else:
+            print(f"written to {output}")
+
+    @property
+    def was_interrupted(self) -> bool:
+        """Whether an interrupt ended the run; chains are never left half done."""
+        model = self.model
+        ended = model.converged_ or model.n_sweeps_ >= model.max_iter
+        return model.method_ == "ml" and not ended
+
+
+def learn_rbm(given: Given) -> DescribedMachine:
+    """Learn a restricted Boltzmann machine of columns of 0 and 1."""
+    from jensen.cli.table_rows import require_numbers
+    from jensen.estimators.rbm import RBM
+
+    for name in (*CHAIN_OPTIONS, "n_chains", "start"):
+        if name in given.typed:
+            raise JensenError(f"{given.table[name].flag} is no option of --model rbm")
+    chosen = inputs.loop_choices(given) | given.chosen("n_steps")
+    if given.hidden_units is not None:
+        chosen["n_components"] = given.hidden_units
+    penalty = _read_penalty(given.prior)
+    if penalty is not None and set(penalty) != {"ridge"}:
+        raise JensenError(f"--prior {given.prior}: the prior of an rbm is a penalty, as in ridge=1")
+    table = inputs.choose_columns(inputs.read_table(given, []), given.column, given.without)
+    if given.complete_rows:
+        table = table.complete_rows()
+    require_numbers(table, "an rbm", ", or name columns of 0 and 1 with --column")
+    model = RBM(ridge=(penalty or {}).get("ridge", 0.0), **chosen)
+    return DescribedMachine(model.fit(table, checkpoint=given.checkpoint), table.total_weight)
 
 
 def _graph(given: Given) -> Any:

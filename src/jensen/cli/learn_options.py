@@ -7,18 +7,13 @@ from typing import Any
 from jensen.cli import options
 from jensen.cli.command import DATA, OUTPUT, PARAMETERS, SAMPLING, STRUCTURE, Option
 from jensen.cli.inputs import FACTORS
-from jensen.cli.learn_state_options import NETWORK, STATE_OPTIONS
+from jensen.cli.model_options import GRAPHS, NETWORK, STATE_OPTIONS, WHOLE
 from jensen.q_graph.method_choices import COMPLETIONS, HAVE, METHODS, WAYS
 from jensen.scores.registry import DEFAULTS, NUMBER_PRIORS, PRIORS
 from jensen.support.text import either
 
-GRAPHS: dict[str, tuple[str, ...]] = {"model": ("network", "markov")}
-"""Belongs to what has a graph."""
-
 LEARNED, KNOWN = "a graph that is learned", "a graph that is given by --graph"
 STRUCTURES = (*METHODS, "tree", "naive", "tan")
-
-WHOLE: dict[str, Any] = {"kind": int, "metavar": "N"}
 COUNT: dict[str, Any] = {**WHOLE, "at_least": 0}
 """An option that takes a whole number, and one that takes 0, 1, 2, ..."""
 
@@ -198,6 +193,8 @@ STRUCTURE_OPTIONS = (
 )
 
 EXACT = ("em", "vbem", "viterbi", "me", "stochastic-em", "gibbs")
+LOG_LINEAR = ("ml", "pseudo", "cd", "pcd")
+"""Methods of Markov networks."""
 PARAMETER_OPTIONS = (
     Option(
         "prior",
@@ -208,7 +205,7 @@ PARAMETER_OPTIONS = (
         "strengthens what is said of numbers (default: by evidence). For other models: default, or "
         "parts with their numbers, as in concentration=0.01,mean_strength=2, with the names that "
         "they have in Python (default: flat; default for vbem, me and gibbs). Of --model markov a "
-        "penalty of its interactions, ridge=1 or l1=10.",
+        "penalty of its interactions, ridge=1 or l1=10; of rbm ridge=1.",
         PARAMETERS,
         metavar="PRIOR",
         suggested=(*PRIORS, *NUMBER_PRIORS, "default"),
@@ -219,10 +216,11 @@ PARAMETER_OPTIONS = (
         "and me (the same, with the most probable completion of the rows), stochastic-em and gibbs "
         "(with drawn completions); of labels and binary factors also variational-em and mean-field "
         "(what is missing independent), loopy-em and loopy (by loopy beliefs: no bound); default: "
-        "em without a prior, else vbem. Of --model markov ml (the most likely ones, default).",
+        "em without a prior, else vbem. Of --model markov and rbm ml (the most likely ones, "
+        "default), or by chains pcd and cd, of markov also pseudo (the pseudo-likelihood).",
         PARAMETERS,
         metavar="METHOD",
-        suggested=(*EXACT, "variational-em", "mean-field", "loopy-em", "loopy", "ml"),
+        suggested=(*EXACT, "variational-em", "mean-field", "loopy-em", "loopy", *LOG_LINEAR),
     ),
     options.SAMPLE_SIZE.but(belongs=NETWORK),
     Option(
@@ -290,7 +288,12 @@ SAMPLING_OPTIONS = (
     ),
     Option("burn_in", "Sweeps before the first sample (default 1000).", SAMPLING, **WHOLE),
     Option("thin", "Sweeps from one sample to the next (default 1).", SAMPLING, **WHOLE),
-    Option("n_chains", "The number of chains (default 4).", SAMPLING, **WHOLE),
+    Option(
+        "n_chains",
+        "The number of chains (default 4; 100 side by side for pcd and cd).",
+        SAMPLING,
+        **WHOLE,
+    ),
 )
 
 OUTPUT_OPTIONS = (

@@ -36,7 +36,7 @@ def run(given: Given) -> None:
         _predict_variable(given, model)
     elif kind == "trees" and given.target is not None:
         _predict_label(given, model, read_state_rows(given, model))
-    elif kind in (*inputs.FACTORS, "lds") and kind != "factor-mixture":
+    elif kind in (*inputs.MANY_PARTS, "lds"):
         if given.scan:
             scanned_rows.predict_factors(given, model)
             return

@@ -58,7 +58,9 @@ def _sample_states(given: Given, model: Any) -> dict[str, pa.ChunkedArray]:
     if given.n < 1:
         raise JensenError(f"-n {given.n}: draw one row at least")
     columns: dict[str, Any] = {}
-    if model.noun not in ("state", "dimension"):
+    if inputs.kind_of(model) == "rbm":
+        rows, states = model.sample(given.n, random_state=given.seed).astype("int64"), None
+    elif model.noun not in ("state", "dimension"):
         rows, states = model.sample(given.n, random_state=given.seed)
     else:
         drawn, paths = model.sample(given.n, given.n_sequences or 1, random_state=given.seed)

@@ -8,8 +8,10 @@ _HOME = {
     "BayesianNetworkClassifier": "classifier",
     "BayesianRegression": "bayesian_regression",
     "BinaryFactors": "binary_factors",
+    "BoltzmannMachine": "boltzmann_machine",
     "FactorAnalysis": "factor_analysis",
     "FactorialHiddenMarkovModel": "factorial_hidden_markov",
+    "GaussianMarkovNetwork": "gaussian_markov",
     "GaussianMixture": "gaussian_mixture",
     "HiddenMarkovModel": "hidden_markov_model",
     "LatentClass": "latent_class",
@@ -17,6 +19,7 @@ _HOME = {
     "MarkovNetwork": "markov_network",
     "MixtureOfFactorAnalyzers": "factor_mixture",
     "MixtureOfTrees": "mixture_of_trees",
+    "RBM": "rbm",
 }
 
 __all__ = [*_HOME]

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from jensen.data import Variable, as_rows
 from jensen.estimators.learning import Problem, learn
-from jensen.estimators.markov_problem import MarkovSettings, markov_problem
-from jensen.estimators.markov_tables import network_from_potentials, undirected_of
+from jensen.estimators.markov_chains import learn_by_chains
+from jensen.estimators.markov_problem import CHAINS, MarkovSettings, markov_problem
+from jensen.estimators.markov_tables import MadeByHand
 from jensen.estimators.network_choices import Estimator
 from jensen.estimators.questions import Questions
 from jensen.estimators.reports import Summary
@@ -23,12 +24,12 @@ from jensen.inference.undirected_network import Factor, UndirectedNetwork
 from jensen.models.log_linear_network import LogLinearNetwork
 from jensen.support.arguments import AnswersToPeers, answers_to
 from jensen.support.json_values import as_checked
-from jensen.support.text import plural
+from jensen.support.text import option, plural
 
 Array = NDArray[np.float64]
 
 
-class MarkovNetwork(AnswersToPeers, Questions, Estimator):
+class MarkovNetwork(AnswersToPeers, MadeByHand, Questions, Estimator):
     """A Markov network (Markov random field, log-linear model) over labels, some of them hidden.
 
     p(x | θ) = exp(Σ log potentials) / Z(θ). Learning compares what the rows show of each table with
@@ -46,7 +47,12 @@ class MarkovNetwork(AnswersToPeers, Questions, Estimator):
         sets within a clique; the cliques are those of the list, or the maximal ones of the graph.
     method
         "ml": maximum likelihood, or the mode under a prior; F is the log-likelihood, and never
-        falls.
+        falls. It needs a cluster tree of all variables that fits in memory. Where none does, of
+        complete rows "pseudo", the pseudo-likelihood Σ log p(x_v | the rest), a concave objective
+        whose maximum is another consistent estimate and no bound of anything; or chains of states
+        in place of the model's marginals, which ascend nothing: "pcd", persistent chains (rows may
+        have gaps, as far as trees of what a row misses fit in memory), and "cd", contrastive
+        divergence, chains of `n_steps` sweeps from rows, which is biased.
     prior
         None (flat), or a penalty of the interactions, not of single variables: ``{"ridge": λ}`` is
         a Gaussian prior, -λ/2 Σ J², and ``{"l1": λ}`` a Laplace prior, -λ Σ |J|, under which some
@@ -62,7 +68,11 @@ class MarkovNetwork(AnswersToPeers, Questions, Estimator):
         How many starts, where something is hidden or missing: the likelihood is not concave there.
         Of complete rows it is, and one start is enough.
     max_iter, tol
-        Sweeps end when F rises by less than ``tol * (|F| + total weight)``, or at `max_iter`.
+        Sweeps end when F rises by less than ``tol * (|F| + total weight)``, or at `max_iter`. Of
+        "cd" and "pcd" `max_iter` is the number of updates.
+    n_chains, n_steps
+        Of "cd" and "pcd": how many chains run side by side, and how many sweeps they make between
+        updates (the k of CD-k).
     random_state
         An int, `SeedSequence`, `Generator` or None; the result never depends on threads.
     progress
@@ -75,7 +85,11 @@ class MarkovNetwork(AnswersToPeers, Questions, Estimator):
     network_ : UndirectedNetwork
         The frozen result: graph, variables, `factors` (names and log tables), `log_z`.
     free_energy_ : float
-        The log-likelihood of what was observed, plus the log density of the prior.
+        The log-likelihood of what was observed, plus the log density of the prior; nan after all
+        methods but "ml", which climb no F.
+    pseudo_log_likelihood_ : float
+        After "pseudo": its objective, with the log density of the prior; `trace_` and `converged_`
+        are those of this climb.
     is_bound_ : bool
         False: there is no distribution of θ.
     trace_, n_sweeps_, converged_, starts_
@@ -115,6 +129,7 @@ class MarkovNetwork(AnswersToPeers, Questions, Estimator):
     graph_: UndirectedGraph
     network_: UndirectedNetwork
     free_energy_: float
+    pseudo_log_likelihood_: float
     is_bound_: bool
     trace_: Array
     n_sweeps_: int
@@ -151,6 +166,8 @@ class MarkovNetwork(AnswersToPeers, Questions, Estimator):
         n_init: int = 1,
         max_iter: int = 1000,
         tol: float = 1e-10,
+        n_chains: int = 100,
+        n_steps: int = 1,
         random_state: Any = None,
         progress: bool = False,
     ) -> None:
@@ -163,6 +180,8 @@ class MarkovNetwork(AnswersToPeers, Questions, Estimator):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.n_chains = n_chains
+        self.n_steps = n_steps
         self.random_state = random_state
         self.progress = progress
 
@@ -182,10 +201,15 @@ class MarkovNetwork(AnswersToPeers, Questions, Estimator):
             from there to the identical result. After the first Ctrl-C the best so far is kept.
         """
         problem = self.problem(table)
+        if self.method in CHAINS:
+            learn_by_chains(self, problem, checkpoint)
+            return self
         found, report = learn(problem, checkpoint)
         self.network_, self.graph_ = found, found.graph
         report.set_on(self, problem.choices)
         self._rows_of_fit = problem
+        if self.method == "pseudo":  # its own objective, which is no F
+            self.pseudo_log_likelihood_, self.free_energy_ = self.free_energy_, np.nan
         return self
 
     def problem(self, table: Any) -> Problem:
@@ -194,48 +218,6 @@ class MarkovNetwork(AnswersToPeers, Questions, Estimator):
         graph = chosen.pop("graph")
         choices = MarkovSettings(**{**chosen, "hidden": chosen["hidden"] or {}})
         return markov_problem(graph, as_rows(table), choices)
-
-    @classmethod
-    def from_tables(
-        cls,
-        tables: Mapping[Any, Any] | Sequence[tuple[Sequence[str], Any]],
-        states: Mapping[str, Sequence[object]] | None = None,
-        *,
-        logs: bool = False,
-    ) -> Self:
-        """Build a network by hand from its potentials.
-
-        Parameters
-        ----------
-        tables
-            Names of variables (one name, or a tuple) → a table with an axis for each, of numbers
-            that are not negative. Or a list of such pairs.
-        states
-            Labels of the states; by default "0", "1", ...
-        logs
-            Whether the tables hold logs; -inf is impossible.
-
-        Examples
-        --------
-        >>> import jensen as jn
-        >>> net = jn.MarkovNetwork.from_tables({("a", "b"): [[2, 1], [1, 2]], "a": [3, 1]})
-        >>> round(net.log_z(), 4), round(net.query("b")["0"], 4)
-        (2.4849, 0.5833)
-        """
-        return cls.from_network(network_from_potentials(tables, states or {}, logs=logs))
-
-    @classmethod
-    def from_bayesian_network(cls, net: Any) -> Self:
-        """The same distribution without arrows: each conditional table is a potential, and Z = 1.
-
-        Examples
-        --------
-        >>> import jensen as jn
-        >>> net = jn.MarkovNetwork.from_bayesian_network(jn.examples.load("sprinkler"))
-        >>> net.graph_.edges[0], abs(round(net.log_z(), 10))
-        (('cloudy', 'rain'), 0.0)
-        """
-        return cls.from_network(undirected_of(net))
 
     @classmethod
     def from_network(cls, network: UndirectedNetwork) -> Self:
@@ -311,6 +293,11 @@ class MarkovNetwork(AnswersToPeers, Questions, Estimator):
             raise JensenError(
                 "under an l1 prior the mode has a kink where interactions are 0, so there are no "
                 "standard errors: learn the graph that is left once more without a prior"
+            )
+        if self.method != "ml":
+            raise JensenError(
+                f"standard errors are those of maximum likelihood, {option('method', 'ml')}: the "
+                f"information of {self.method!r} is another"
             )
         problem = self._rows_of_fit if table is None else self.problem(table)
         if problem is None:

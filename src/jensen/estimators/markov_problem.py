@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -15,14 +15,14 @@ from jensen.data.blocks import Units
 from jensen.data.column_warnings import warn_of_row_names
 from jensen.data.counting import count_families
 from jensen.estimators.learning import LoopChoices, Problem, Start
+from jensen.estimators.markov_graphs import CLIQUES, PAIRWISE, read_cliques
 from jensen.estimators.network_choices import learned_variables
 from jensen.estimators.network_problems import rows_that_count
-from jensen.exceptions import DataError, GraphError, JensenError, warn
+from jensen.exceptions import DataError, JensenError, warn
 from jensen.families.effects import Effects, Scope, contrasts, effects_of
 from jensen.families.log_linear import LogLinear
 from jensen.free_energy import EM, Algorithm
-from jensen.graphs import DAG, UndirectedGraph
-from jensen.graphs.base import Graph
+from jensen.graphs import UndirectedGraph
 from jensen.graphs.cliques import maximal_cliques, separators
 from jensen.inference.undirected_network import UndirectedNetwork
 from jensen.models.discrete_network import Complete, Encoded, encode
@@ -33,16 +33,20 @@ from jensen.models.log_linear_network import (
     Weights,
     around,
 )
-from jensen.models.log_linear_sums import ListedSums, sums_of
+from jensen.models.log_linear_sums import ListedSums, Whitened, sums_of
 from jensen.models.protocol import Data
+from jensen.models.pseudo_sums import PseudoSums
+from jensen.q_hidden.trees.problems import code_rows
 from jensen.scores.table_checks import warn_of_constant_labels
-from jensen.support.arguments import is_real
+from jensen.support.arguments import check_whole, is_real
+from jensen.support.machine import STREAM, check_many
 from jensen.support.text import one_of, option, plural, some
 
 Array = NDArray[np.float64]
 
-PAIRWISE, CLIQUES = "pairwise", "cliques"
 PENALTIES = ("ridge", "l1")
+ASCENTS = ("ml", "pseudo")
+CHAINS = ("cd", "pcd")
 ML = EM._replace(name="ml")
 SHRUNKEN_STEPS = 20_000
 """Steps of one sweep under a Laplace prior where a step is cheap."""
@@ -52,9 +56,12 @@ SHRUNKEN_STEPS = 20_000
 class MarkovSettings(LoopChoices):
     """How a Markov network is learned; `MarkovNetwork` says what each of these means."""
 
-    methods = ("ml",)
+    methods = (*ASCENTS, *CHAINS)
 
     interactions: str = PAIRWISE
+    tol: float = 1e-10
+    n_chains: int = 100
+    n_steps: int = 1
     hidden: Mapping[str, int | Sequence[object]] = field(default_factory=dict)
 
     @property
@@ -65,7 +72,12 @@ class MarkovSettings(LoopChoices):
                 f"there is no method {self.method!r} for a Markov network: choose "
                 f"{one_of('method', self.methods)}"
             )
-        return ML
+        return ML._replace(name=self.used_method)
+
+    @property
+    def used_method(self) -> str:
+        """The method; None: maximum likelihood."""
+        return self.method or ASCENTS[0]
 
     def check(self) -> None:
         """Refuse what cannot be, and what would be ignored."""
@@ -78,8 +90,20 @@ class MarkovSettings(LoopChoices):
             raise JensenError(
                 f"hidden must be a dict from node to its number of states, not {self.hidden!r:.80}"
             )
-        read_penalty(self.prior)
-        super().check()
+        penalty = read_penalty(self.prior)
+        if self.algorithm.name not in CHAINS:
+            self._refuse_changed("n_steps", of="pcd")
+            super().check()
+            return
+        for name in ("n_chains", "n_steps", "max_iter"):
+            check_whole(name, getattr(self, name), at_least=1)
+        check_many(self.n_chains, STREAM, "chains (n_chains)", "choose fewer")
+        self._refuse_changed("n_init", "tol", "start", of="ml")
+        if penalty is not None and penalty.kind == "l1":
+            raise JensenError(
+                f"{option('prior', 'l1')} needs {one_of('method', ASCENTS)}: steps of chains are "
+                f"never exactly 0"
+            )
 
 
 class Penalty(NamedTuple):
@@ -104,71 +128,6 @@ def read_penalty(prior: Any) -> Penalty | None:
     return Penalty(kind, float(strength))
 
 
-# --- graphs and cliques ---
-
-
-class Cliques(NamedTuple):
-    """A graph, and the variables of each of its tables."""
-
-    graph: UndirectedGraph
-    scopes: tuple[Scope, ...]
-
-
-def as_undirected(graph: Any, names: Sequence[str]) -> UndirectedGraph:
-    """An undirected graph from what a caller writes; None joins all pairs of the names."""
-    if graph is None:
-        return UndirectedGraph(list(combinations(sorted(names), 2)), names)
-    if isinstance(graph, DAG):
-        return graph.moral()
-    if isinstance(graph, UndirectedGraph):
-        return graph
-    if isinstance(graph, Graph):
-        raise GraphError(
-            f"a Markov network has an undirected graph, and this is a {type(graph).__name__}: take "
-            f"its skeleton(), or the moral() graph of a DAG"
-        )
-    cliques = _listed(graph)
-    if cliques is None:
-        return UndirectedGraph(graph)
-    pairs = {pair for clique in cliques for pair in combinations(sorted(clique), 2)}
-    return UndirectedGraph(sorted(pairs), sorted({x for clique in cliques for x in clique}))
-
-
-def _listed(graph: Any) -> list[tuple[str, ...]] | None:
-    """Cliques, if that is what was given: a list of lists of names."""
-    if isinstance(graph, str) or not isinstance(graph, Iterable) or hasattr(graph, "nodes"):
-        return None
-    cliques = list(graph)
-    if not all(isinstance(c, list | tuple | set | frozenset) for c in cliques):
-        raise GraphError(f"the graph must be a list of cliques of names, not {cliques!r:.80}")
-    found = [tuple(sorted(clique)) for clique in cliques if _are_names(clique)]
-    for clique in found:
-        if len(set(clique)) < len(clique):
-            raise GraphError(f"the clique {list(clique)} names a variable twice")
-    return found
-
-
-def _are_names(clique: Any) -> bool:
-    if not clique or not all(isinstance(x, str) and x for x in clique):
-        raise GraphError(f"a clique is a list of names, not {clique!r:.80}")
-    return True
-
-
-def read_cliques(graph: Any, names: Sequence[str], interactions: str) -> Cliques:
-    """The graph and the scopes of its tables."""
-    found = as_undirected(graph, names)
-    n = len(found)
-    if interactions == PAIRWISE:
-        pairs = tuple(tuple(sorted(found.index[x] for x in edge)) for edge in found.edges)
-        return Cliques(found, (*((v,) for v in range(n)), *sorted(pairs)))
-    listed = None if isinstance(graph, Graph) else _listed(graph) if graph is not None else None
-    if listed is None:
-        return Cliques(found, maximal_cliques(found))
-    scopes = {tuple(sorted(found.index[x] for x in clique)) for clique in listed}
-    largest = [a for a in scopes if not any(set(a) < set(b) for b in scopes)]
-    return Cliques(found, tuple(sorted(largest)))
-
-
 # --- the problem ---
 
 
@@ -189,9 +148,13 @@ def markov_problem(graph: Any, table: RowSource, choices: MarkovSettings) -> Pro
     alone = _marginals(rows, own.nodes, variables)
     penalty = read_penalty(choices.prior)
     support = _support(effects, encoded, alone, penalty)
-    with np.errstate(divide="ignore"):
-        shares = [np.where(n > 0.0, n / max(n.sum(), 1.0), 0.0) for n in alone]
-    sums = sums_of(effects, own.nodes, support, shares)
+    shares = [n / n.sum() for n in alone]
+    if choices.used_method in ("pseudo", "cd") and not encoded.units.is_complete:
+        raise DataError(
+            f"{option('method', choices.used_method)} needs complete rows: every variable is seen "
+            f"given all others; use {one_of('method', ['ml', 'pcd'])}"
+        )
+    sums = _sums(choices.used_method, effects, rows, own.nodes, support, shares)
     n_free = _degrees_of_freedom(effects, support, sums)
     if support is not None:
         _warn_of_zeros(effects, support, own, variables, n_free)
@@ -203,16 +166,51 @@ def markov_problem(graph: Any, table: RowSource, choices: MarkovSettings) -> Pro
     begin = _begin(own, effects, encoded, shares, support)
     model = LogLinearNetwork(
         effects, sums, _prior(penalty, effects), own, variables, support, begin,
-        _loose(effects, encoded), hidden, repeats, n_free,
+        _loose(effects, encoded), hidden, repeats, n_free, not is_complete,
     )  # fmt: skip
     total = table.total_weight
-    complete = Complete(np.append(encoded.counts, rows.total_weight))
+    counts = encoded.counts
+    if choices.used_method == "pseudo":  # each table is read once for each of its variables
+        counts = counts * np.repeat(list(map(len, scopes)), np.diff(effects.wiring.fam_at))
+    complete = Complete(np.append(counts, rows.total_weight))
     units = Units((complete, *list(encoded.units.each())[1:]), total, is_complete=is_complete)
     seen = rows.select([name for name in own.nodes if name in rows])
-    content = (own.nodes, scopes, [v.states for v in variables], seen, choices.prior)
+    content = (
+        choices.used_method,
+        own.nodes,
+        scopes,
+        [v.states for v in variables],
+        seen,
+        choices.prior,
+    )
     return Problem(
         model, Data(units, UndirectedRows(table), content), choices, _start(model, choices)
     )
+
+
+def _sums(
+    method: str,
+    effects: Effects,
+    rows: RowSource,
+    names: Sequence[str],
+    support: Array | None,
+    shares: Sequence[Array],
+) -> Any:
+    """What stands for sums over all states; chains have none."""
+    if method == "ml":
+        return sums_of(effects, names, support, shares)
+    if method == "pseudo":
+        return PseudoSums(effects, *distinct_rows(rows, names), support, shares)
+    return Whitened(effects, shares)
+
+
+def distinct_rows(rows: RowSource, names: Sequence[str]) -> tuple[NDArray[np.int64], Array]:
+    """The distinct rows (R, n) of complete rows as codes, and the weight of each."""
+    parts = [(code_rows(block, names), block.weights) for block in rows.blocks()]
+    codes = np.concatenate([part for part, _ in parts])
+    found, which = np.unique(codes, axis=0, return_inverse=True)
+    weights = np.bincount(which.ravel(), np.concatenate([w for _, w in parts]), len(found))
+    return found.astype(np.int64), weights.astype(np.float64)
 
 
 def _start(model: LogLinearNetwork, choices: MarkovSettings) -> Start | None:

@@ -25,13 +25,14 @@ from jensen.support.text import plural
 if TYPE_CHECKING:
     from jensen.estimators.markov_network import MarkovNetwork
 
-CHAINS = ("n_samples", "burn_in", "thin", "n_chains")
+NONE_OF = ("n_samples", "burn_in", "thin", "accelerate")
 STORED = {
     "method": METHOD,
     "prior": Stored(plain_numbers, read_stored_prior, is_needed=True),
     "interactions": Stored(str, Checked.text),
+    "n_steps": Stored(int, Checked.whole),
     "hidden": LABELS["hidden"],
-    **{name: stored for name, stored in LOOP.items() if name not in (*CHAINS, "accelerate")},
+    **{name: stored for name, stored in LOOP.items() if name not in NONE_OF},
 }
 
 
@@ -42,7 +43,7 @@ def plain_markov(net: MarkovNetwork) -> dict[str, Any]:
     return {
         "format": network.format,
         "choices": plain_choices(STORED, net.get_params(), usual_choices(net)),
-        "learned": plain_learned(net),
+        "learned": plain_learned(net) if net.method == "ml" else None,
         **network.to_dict(),
     }
 
@@ -73,6 +74,14 @@ def meaning(net: MarkovNetwork) -> str:
 
 def told(net: MarkovNetwork) -> str:
     """How the potentials were found, in words."""
+    if net.method == "cd":
+        return f"contrastive divergence, chains of {plural(net.n_steps, 'sweep')}: no F, no bound"
+    if net.method == "pcd":
+        return f"{plural(net.n_chains, 'persistent chain')}: an estimate, no F and no bound"
+    if net.method == "pseudo":
+        value = getattr(net, "pseudo_log_likelihood_", None)
+        number = "" if value is None else f" {value:.6f}"
+        return f"pseudo-log-likelihood{number}: no bound of the likelihood"
     if not hasattr(net, "free_energy_"):
         return "potentials given, not learned"
     ended = "converged" if net.converged_ else "not converged"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,57 @@ from jensen.support.text import offer, some
 
 Array = NDArray[np.float64]
 Potential = tuple[tuple[str, ...], Array]
+
+
+class MadeByHand:
+    """Constructors of Markov networks that are known; mixed into an estimator."""
+
+    @classmethod
+    def from_network(cls, network: UndirectedNetwork) -> Self:
+        """An estimator that holds a known network."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_tables(
+        cls,
+        tables: Mapping[Any, Any] | Sequence[tuple[Sequence[str], Any]],
+        states: Mapping[str, Sequence[object]] | None = None,
+        *,
+        logs: bool = False,
+    ) -> Self:
+        """Build a network by hand from its potentials.
+
+        Parameters
+        ----------
+        tables
+            Names of variables (one name, or a tuple) → a table with an axis for each, of numbers
+            that are not negative. Or a list of such pairs.
+        states
+            Labels of the states; by default "0", "1", ...
+        logs
+            Whether the tables hold logs; -inf is impossible.
+
+        Examples
+        --------
+        >>> import jensen as jn
+        >>> net = jn.MarkovNetwork.from_tables({("a", "b"): [[2, 1], [1, 2]], "a": [3, 1]})
+        >>> round(net.log_z(), 4), round(net.query("b")["0"], 4)
+        (2.4849, 0.5833)
+        """
+        return cls.from_network(network_from_potentials(tables, states or {}, logs=logs))
+
+    @classmethod
+    def from_bayesian_network(cls, net: Any) -> Self:
+        """The same distribution without arrows: each conditional table is a potential, and Z = 1.
+
+        Examples
+        --------
+        >>> import jensen as jn
+        >>> net = jn.MarkovNetwork.from_bayesian_network(jn.examples.load("sprinkler"))
+        >>> net.graph_.edges[0], abs(round(net.log_z(), 10))
+        (('cloudy', 'rain'), 0.0)
+        """
+        return cls.from_network(undirected_of(net))
 
 
 def network_from_potentials(

@@ -263,7 +263,7 @@ def regression_problem(
     a scale of its own.
     """
     check_gaussian_choices(choices)
-    rows, targets = _numbers_that_count(graph, table, targets)
+    rows, targets = numbers_that_count(graph, table, targets)
     for name in graph.nodes:
         if not rows.n_seen(name):
             raise DataError(f"the column {name!r} has no value in any row that has a weight")
@@ -324,8 +324,8 @@ def check_gaussian_choices(choices: NetworkSettings) -> None:
     super(NetworkSettings, choices).check()
 
 
-def _numbers_that_count(
-    graph: DAG, table: RowSource, targets: InterventionTargets
+def numbers_that_count(
+    graph: Graph, table: RowSource, targets: InterventionTargets
 ) -> tuple[RowSource, InterventionTargets]:
     """The columns of the graph, and the rows with a weight."""
     for name in graph.nodes:

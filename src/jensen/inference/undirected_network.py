@@ -190,7 +190,7 @@ class UndirectedNetwork(FittedNetwork):
         hidden: Collection[str] = (),
     ) -> Distribution | Distributions:
         """P(targets | given); `given` may be many rows, then there are as many answers."""
-        _refuse_do(do)
+        refuse_do(do)
         if interval is not None:
             raise JensenError(
                 f"{option('interval', interval)} needs a posterior of the parameters, and a Markov "
@@ -202,17 +202,17 @@ class UndirectedNetwork(FittedNetwork):
 
     def marginals(self, given: Given, do: Given) -> Marginals:
         """P(X | given) of every variable that is not known."""
-        _refuse_do(do)
+        refuse_do(do)
         return network_queries.marginals(self, given, None)
 
     def log_probability(self, given: Given, do: Given) -> float:
         """Log P(given); -inf if it is impossible."""
-        _refuse_do(do)
+        refuse_do(do)
         return network_queries.log_probability(self, given, None)
 
     def most_probable(self, given: Given, do: Given, k: int) -> list[Assignment]:
         """The k most probable states of everything that is not known."""
-        _refuse_do(do)
+        refuse_do(do)
         return most_probable(self, given, None, k)
 
     def entropy(self, targets: Names | None, given: Given) -> float:
@@ -227,7 +227,7 @@ class UndirectedNetwork(FittedNetwork):
         self, n: int, given: Given, do: Given, rng: np.random.Generator, *, progress: bool = False
     ) -> Table:
         """Draw n independent rows, exactly given what is known."""
-        _refuse_do(do)
+        refuse_do(do)
         return network_rows.sample_given(self, n, given, None, rng)
 
     def log_likelihood(self, table: Table, rows: RowChoices = DEFAULTS) -> Array:
@@ -313,7 +313,7 @@ class UndirectedNetwork(FittedNetwork):
 
     def beliefs(self, given: Given, do: Given) -> dict[str, Any]:
         """The distribution of every variable; what is known is certain."""
-        _refuse_do(do)
+        refuse_do(do)
         findings, certain = read_findings(self, given), {}
         for v, k in findings.hard.items():
             variable = self.variables[v]
@@ -321,7 +321,7 @@ class UndirectedNetwork(FittedNetwork):
         return {**self.marginals(given, do), **certain}
 
 
-def _refuse_do(do: Given) -> None:
+def refuse_do(do: Given) -> None:
     """Potentials have no direction in which a cause works."""
     if do:
         raise JensenError(

@@ -78,6 +78,8 @@ class LogLinearNetwork(Conjugate[Weights]):
         Steps of a sweep.
     n_free
         Degrees of freedom.
+    has_gaps
+        Whether something is hidden or missing.
     """
 
     effects: Effects
@@ -91,6 +93,7 @@ class LogLinearNetwork(Conjugate[Weights]):
     hidden: tuple[int, ...] = ()
     repeats: int = 1
     n_free: int | None = None
+    has_gaps: bool = True
 
     @cached_property
     def families(self) -> Weights:
@@ -107,12 +110,13 @@ class LogLinearNetwork(Conjugate[Weights]):
     ) -> Callable[[Complete | Incomplete], NothingHidden | FamilyTables]:
         """The log potentials; complete counts end in the number of rows, which pay log Z.
 
-        Tables are shifted so that none overflows; every row has one entry of each, and gets the
-        shift back with its log Z.
+        Where rows have gaps tables are shifted so that none overflows; every row has one entry of
+        each, and gets the shift back with its log Z.
         """
-        shifted = shift_tables(self.log_tables(t.weights.first), self.effects.wiring)
-        log_tables = shifted[0]
-        charged = np.append(log_tables, t.weights.count + shifted[1])
+        log_tables, shift = self.log_tables(t.weights.first), 0.0
+        if self.has_gaps:
+            log_tables, shift = shift_tables(log_tables, self.effects.wiring)
+        charged = np.append(log_tables, t.weights.count + shift)
         widest = int(np.diff(self.effects.wiring.fam_at).max(initial=0))
         padded = np.append(log_tables, np.zeros(widest))
 
@@ -158,8 +162,11 @@ class LogLinearNetwork(Conjugate[Weights]):
         return self._network(t).sample(n, None, None, rng).select(seen)
 
     def _network(self, t: Weights) -> UndirectedNetwork:
-        tables = self.log_tables(t.weights.first)
-        scopes = self.effects.scopes
+        return self.network_at(t.weights.first)
+
+    def network_at(self, theta: Array) -> UndirectedNetwork:
+        """The network at these coefficients."""
+        tables, scopes = self.log_tables(theta), self.effects.scopes
         return UndirectedNetwork(self.graph, self.variables, scopes, tables, self.n_free)
 
     def finish(self, state: State[Weights, Weights], *, is_posterior: bool) -> UndirectedNetwork:

@@ -18,6 +18,7 @@ from jensen.q_hidden import (
     gaussian_chain,
     gaussian_factors,
     known_chain,
+    restricted,
 )
 from jensen.q_hidden.binary_factors import BitMemory, FactorBits
 from jensen.q_hidden.factor_lists import of_rows
@@ -28,6 +29,7 @@ from jensen.q_hidden.gaussian_factors import FactorMixture, GaussianFactors
 from jensen.q_hidden.known_chain import KnownChain
 from jensen.q_hidden.mixed.cells import MixedCells
 from jensen.q_hidden.mixed.cells import solve as solve_cells
+from jensen.q_hidden.restricted import RestrictedUnits
 from jensen.q_hidden.states import chain, independent
 from jensen.q_hidden.structures import Chain, Hidden, Independent, NothingHidden, Stream
 from jensen.q_hidden.trees import blocks, run
@@ -226,6 +228,15 @@ def _(potentials: MixedCells, memory: object = None, rng: Stream = None) -> Hidd
 @draw_of.register
 def _(potentials: MixedCells, memory: object, rng: np.random.Generator) -> Hidden:
     return Hidden(*solve_cells(potentials, rng, "draw"))
+
+
+# --- hidden bits over visible ones ---
+
+
+@posterior_of.register
+def _(potentials: RestrictedUnits, memory: object = None, rng: Stream = None) -> Hidden:
+    value, moments = restricted.expected(potentials)
+    return Hidden(potentials.weight * value, moments)
 
 
 # --- hidden factors of columns: numbers, or bits ---

@@ -20,6 +20,7 @@ from jensen.exceptions import (
     JensenError,
     StoppedError,
 )
+from jensen.q_graph.chains import augmented_chains
 from jensen.q_graph.chains.augmented_chains import AugmentedTask
 
 SHORT = {"n_samples": 50, "n_chains": 2, "burn_in": 400, "random_state": 0}
@@ -120,7 +121,10 @@ def test_complete_rows_have_the_posterior_that_they_always_had():
     assert type(found) is type(plain)
 
 
-def test_a_stopped_run_goes_on_to_the_same_samples(labels, tmp_path, monkeypatch):
+@pytest.mark.parametrize("most", [augmented_chains.ALL_UP_TO, 0])
+def test_a_stopped_run_goes_on_to_the_same_samples(labels, most, tmp_path, monkeypatch):
+    """With few variables, and by typical weights as with many."""
+    monkeypatch.setattr(augmented_chains, "ALL_UP_TO", most)
     whole = jn.structure_posterior(labels, **SHORT)
     file, plain, rounds = tmp_path / "run.ckpt", AugmentedTask._round, iter(range(1000))
 
@@ -275,7 +279,7 @@ HIDDEN_REFUSED = [
     ({"hidden": {"h": 1}}, "'h' needs two states at least"),
     ({"hidden": {"h": 2}, "method": "exact"}, "values are missing or hidden"),
     ({"hidden": {"h": 2}, "missing": "refuse"}, "hidden= are drawn: leave out missing='refuse'"),
-    ({"hidden": {"h": 2}, "known_order": list("abc")}, "needs complete rows|known_order"),
+    ({"hidden": {"h": 2}, "known_order": ["h"]}, "known_order= needs complete rows, and values"),
     ({"hidden": ["h"]}, "hidden must be a dict"),
 ]
 

@@ -270,12 +270,17 @@ def _ask(network: FittedNetwork, targets: Any, given: Any, do: Any) -> GraphAnsw
 
 
 def read_holes(
-    table: Any, data: Table, method: str, of_score: Mapping[str, Any], choices: ChainChoices
+    table: Any,
+    data: Table,
+    method: str,
+    chosen_by: str,
+    of_score: Mapping[str, Any],
+    choices: ChainChoices,
 ) -> GivenRows:
     """Rows with holes; refused with methods and choices that need complete ones."""
     if method not in ("partition", "structure"):
         raise JensenError(
-            f"{option('method', method)} needs complete rows, and values are missing or hidden: "
+            f"{chosen_by} needs complete rows, and values are missing or hidden: "
             f"use {option('method', 'partition')}, whose chains draw what is missing too"
         )
     if of_score["prior_network"] is not None:

@@ -210,7 +210,8 @@ def structure_posterior(
     if hidden or (
         missing == "data-augmentation" and data.n_missing(_variables(data, interventions))
     ):
-        rows = read_holes(table, data, way, {**of_score, "hidden": hidden}, choices)
+        by = keyword("known_order") if known_order is not None else option("method", way)
+        rows = read_holes(table, data, way, by, {**of_score, "hidden": hidden}, choices)
         scorer, kept = rows.rows.scorer(rows.rows.begin(np.random.default_rng(0))), None
     else:
         kept = ScoredTable(data, of_score)

@@ -197,7 +197,7 @@ class Drawing(NamedTuple):
         single = slice(part.start - joint.start, part.stop - joint.stop)
         fits, value = self.fits[part], np.empty(part.stop - part.start)
         value[fits] = found
-        value[~fits], more, memory = _redrawn(self.sites, single, log_tables, memory, rng)
+        value[~fits], more, memory = redrawn(self.sites, single, log_tables, memory, rng)
         return value, counts + more, memory
 
 
@@ -218,15 +218,19 @@ def make_sites(
     return Sites(wiring, families, members, ptr, problems)
 
 
-def _redrawn(
-    sites: Sites, part: slice, log_tables: Array, states: Entries | None, rng: np.random.Generator
+def redrawn(
+    sites: Sites,
+    part: slice,
+    log_tables: Array,
+    states: Entries | None,
+    rng: np.random.Generator,
+    n_sweeps: int = 1,
 ) -> tuple[Array, Array, Entries]:
-    """Value and counts after each cell was drawn once more, and the states then."""
+    """Value and counts after each cell was drawn so often once more, and the states then."""
     from jensen.kernels.posteriors import redraw_sites
 
     problems = pick(sites.problems, part)
     times, sizes = draws_of(problems), np.diff(sites.ptr)[problems.set_of]
-    n_sweeps = 1
     if states is None:
         states, n_sweeps = _any_states(sites, problems, times, rng), FIRST_SWEEPS
     states = states.copy()

@@ -1,9 +1,11 @@
-"""The options of `jensen learn` for hidden states and factors, in the order of its help page."""
+"""The options of `jensen learn` that say which model is learned, and what it hides."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from jensen.cli import options
-from jensen.cli.command import HIDDEN_STATES, PARAMETERS, Option
+from jensen.cli.command import HIDDEN_STATES, PARAMETERS, SAMPLING, Option
 from jensen.cli.inputs import FACTORS
 from jensen.models.emissions.registry import EMISSIONS, USUAL
 from jensen.q_graph.method_choices import HAVE
@@ -11,10 +13,14 @@ from jensen.support.text import either
 
 NETWORK: dict[str, tuple[str, ...]] = {"model": ("network",)}
 """Belongs to Bayesian networks alone."""
+
 GRAPHS: dict[str, tuple[str, ...]] = {"model": ("network", "markov")}
 """Belongs to what has a graph."""
+
 KINDS = ("categorical", "continuous", "count")
 """Kinds of columns, in the order in which the help names what states make of them."""
+
+WHOLE: dict[str, Any] = {"kind": int, "metavar": "N"}
 
 STATE_OPTIONS = (
     Option(
@@ -22,12 +28,23 @@ STATE_OPTIONS = (
         "What is learned: a network, or hidden states (which need --states K): mixture, a Gaussian "
         "mixture of columns of numbers; latent-class, latent classes of columns of any kind; "
         "trees, a mixture of trees over columns of labels; hmm, a hidden Markov model. Or markov, "
-        "a Markov network: potentials of an undirected graph. Or hidden factors of numbers "
-        "(--factors K): factors, a factor analysis; binary-factors, parts there or not; "
-        "factor-mixture, clusters with factors. Or lds (--states K), hidden numbers that move "
-        "linearly.",
+        "a Markov network: potentials of an undirected graph; "
+        "rbm, a restricted Boltzmann machine of bits (--hidden-units K). Or hidden "
+        "factors of numbers (--factors K): factors, a factor analysis; binary-factors, parts "
+        "there or not; factor-mixture, clusters with factors. Or lds (--states K), hidden numbers "
+        "that move linearly.",
         HIDDEN_STATES,
-        values=("network", "markov", "mixture", "latent-class", "trees", "hmm", "lds", *FACTORS),
+        values=(
+            "network",
+            "markov",
+            "rbm",
+            "mixture",
+            "latent-class",
+            "trees",
+            "hmm",
+            "lds",
+            *FACTORS,
+        ),
         default="network",
     ),
     options.STATES.but(
@@ -52,6 +69,21 @@ STATE_OPTIONS = (
         PARAMETERS,
         values=("pairwise", "cliques"),
         belongs={"model": ("markov",)},
+    ),
+    Option(
+        "hidden_units",
+        "The number of hidden units of a restricted Boltzmann machine (default 16).",
+        HIDDEN_STATES,
+        kind=int,
+        metavar="K",
+        belongs={"model": ("rbm",)},
+    ),
+    Option(
+        "n_steps",
+        "Sweeps of the chains of cd and pcd between updates (default 1).",
+        SAMPLING,
+        **WHOLE,
+        belongs={"model": ("markov", "rbm")},
     ),
     Option(
         "factors",
