@@ -7,7 +7,9 @@ combination of past η' whose residuals would cancel (Anderson 1965); where step
 while an ascent leaves a saddle, by a longer step of the same direction.
 
 F decides: where it would fall, the proposal is dropped, which costs its one pass over the rows, and
-the next sweep is a plain one. So F never falls, and an ascent ends only after a plain sweep.
+the next sweep is a plain one. So F never falls, and an ascent ends only after a plain sweep. Where
+a variance is nearly gone, F of a proposal may have no digits left; a plain sweep that shows it
+makes the runner climb again from the start without proposals.
 
 References
 ----------
@@ -54,6 +56,7 @@ class AscentPath(NamedTuple):
     stretch: float = 1.0  # how much longer the next step is, where steps grow
     combines: bool = False  # whether proposals combine past states; else they are Newton steps
     is_plain: bool = False  # whether the next sweep is a plain one
+    is_off: bool = False  # whether all sweeps are plain
 
 
 def advance(
@@ -65,8 +68,8 @@ def advance(
     tol: float,
 ) -> tuple[AnyState, AscentPath, bool]:
     """One pass over the rows; the state, which has the same F at least, and whether it ended."""
-    image = updated(model, algorithm, state).eta
-    if not path.is_plain:
+    image = None if path.is_off else updated(model, algorithm, state).eta
+    if not (path.is_off or path.is_plain):
         path = _remember(path, _flat(state.eta), _flat(image))
         proposal, path = _propose(model, algorithm, state, image, path)
         if proposal is not None:

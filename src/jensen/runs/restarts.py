@@ -156,6 +156,11 @@ class AscentTask(Task[AscentState]):
                 new, converged = free_energy.climb(model, data, algorithm, state.state, self.tol)
         except CollapseError as error:
             return AscentState.collapsed(error), None
+        except ArithmeticError:  # F of a proposal was rounding; of a plain ascent it is a fault
+            if not self.job.accelerate or path.is_off:
+                raise
+            again = self.begin(number, streams)
+            return again._replace(path=AscentPath(is_off=True)), None
         trace = np.append(state.trace, new.free_energy)
         after = AscentState(new, trace, converged, path=path, judged=state.judged)
         return after.judge(self.job.judge), None
