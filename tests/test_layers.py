@@ -16,7 +16,12 @@ LAYERS = (
     ("data",),
     ("q_theta", "q_hidden"),
     ("scores",),
-    ("models", "free_energy", "inference"),  # a model makes what answers, which asks its model
+    (
+        "models",
+        "free_energy",
+        "acceleration",
+        "inference",
+    ),  # a model makes what answers, which asks its model
     ("runs",),
     ("evidence", "independence", "q_graph", "state_merging"),
     ("estimators",),

@@ -323,6 +323,11 @@ LEARNERS = {
         factors(jn.MixtureOfFactorAnalyzers(2, 1, prior={}, random_state=0, max_iter=8)),
     ),
     "latent class": (labels(asia()), states(jn.LatentClass(2, prior={}, random_state=0))),
+    "trees": (asia(), states(jn.MixtureOfTrees(2, prior={}, random_state=0))),
+    "trees, gaps": (
+        asia(300, share=0.1),
+        states(jn.MixtureOfTrees(2, random_state=0, max_iter=20)),
+    ),
     "latent class, weights": (
         labels(asia(weighted=True)),
         states(jn.LatentClass(2, prior={}, random_state=0)),

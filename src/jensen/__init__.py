@@ -32,6 +32,7 @@ _HOME = {  # where each public name lives; a module is its own home
     "LinearDynamicalSystem": "jensen.estimators.linear_dynamics",
     "MarkovNetwork": "jensen.estimators.markov_network",
     "MixtureOfFactorAnalyzers": "jensen.estimators.factor_mixture",
+    "MixtureOfTrees": "jensen.estimators.mixture_of_trees",
     "NotFittedError": "jensen.exceptions",
     "PDAG": "jensen.graphs",
     "RBM": "jensen.estimators.rbm",
@@ -133,6 +134,7 @@ if TYPE_CHECKING:
     )
     from jensen.estimators.markov_network import MarkovNetwork as MarkovNetwork
     from jensen.estimators.merging import merge_states as merge_states
+    from jensen.estimators.mixture_of_trees import MixtureOfTrees as MixtureOfTrees
     from jensen.estimators.rbm import RBM as RBM
     from jensen.estimators.structural_series import autoregression as autoregression
     from jensen.estimators.structural_series import local_level as local_level

@@ -122,6 +122,7 @@ class Fit(NamedTuple, Generic[Record, Stats]):
     state: State[Record, Stats]
     trace: np.ndarray  # (sweeps + 1,): F at θ_0, θ_1, ...
     converged: bool
+    judged: float | None = None  # how well it does on other rows, where these decide when to end
 
 
 AnyState: TypeAlias = State[Any, Any]
@@ -164,8 +165,22 @@ def step(
     streams: Streams | None = None,
 ) -> State[Record, Stats]:
     """One sweep: every field of θ given the newest of the others, then q(h) at the new θ."""
-    sweep = state.sweep + 1
-    theta, rng = state.theta, streams(sweep) if streams else None
+    theta = updated(model, algorithm, state, streams)
+    state = _evaluate(model, data, algorithm, theta, streams, state.memory, state.sweep + 1)
+    for eta in model.moves(state) if algorithm.ascends else ():
+        moved = state_at(model, data, algorithm, eta, streams, state)
+        state = max(state, moved, key=lambda one: one.free_energy)
+    return state
+
+
+def updated(
+    model: Model[Record, Unit, Stats],
+    algorithm: Algorithm,
+    state: State[Record, Stats],
+    streams: Streams | None = None,
+) -> Theta[Record]:
+    """θ of the next sweep, given the statistics of this one."""
+    theta, rng = state.theta, streams(state.sweep + 1) if streams else None
     for name, family in zip(model.families._fields, model.families, strict=True):
         eta = model.posterior(name, state.stats, theta.t)
         t, memory = algorithm.q_theta.read(family, eta, getattr(theta.memory, name), rng)
@@ -176,11 +191,7 @@ def step(
         turned = model.turned(*theta[:2], state.stats, is_distribution=is_distribution)
         if turned is not None:
             theta = _read(model, algorithm, turned, theta.memory, rng)
-    state = _evaluate(model, data, algorithm, theta, streams, state.memory, sweep)
-    for eta in model.moves(state) if algorithm.ascends else ():
-        moved = state_at(model, data, algorithm, eta, streams, state)
-        state = max(state, moved, key=lambda one: one.free_energy)
-    return state
+    return theta
 
 
 def _read(
@@ -294,7 +305,8 @@ def _refuse_fall(
 ) -> None:
     """Raise an error if F fell by more than rounding explains."""
     prior, _ = model.prior_given(state.t)
-    noise = 1e-14 * _size(prior)  # of rounding, in the density of a heavy prior
+    size = sum(float(np.abs(leaf).sum()) for leaf in leaves(prior) if leaf is not None)
+    noise = 1e-14 * size  # of rounding, in the density of a heavy prior
     if not rise >= -1e-9 * scale - noise and not rise >= -1e-15 * _cancelled(state):
         raise ArithmeticError(f"F fell by {-rise:.3g} at sweep {state.sweep}: {BUG}")
 
@@ -326,20 +338,11 @@ def is_answer(model: Model[Record, Unit, Stats], state: State[Record, Stats]) ->
     return True
 
 
-def _size(prior: Any) -> float:
-    """The sum of all natural parameters, without their signs."""
-    return sum(float(np.abs(leaf).sum()) for leaf in leaves(prior) if leaf is not None)
-
-
 def _cancelled(state: AnyState) -> float:
     """How large the terms of ⟨η, t⟩ are, which nearly cancel where rows are far from 0."""
-    return inner(_absolute(state.eta), _absolute(state.t))
-
-
-def _absolute(record: Any) -> Any:
-    """The same without signs."""
-    parts = (leaf if leaf is None else np.abs(leaf) for leaf in leaves(record))
-    return rebuild(record, parts)
+    both = (state.eta, state.t)
+    sizes = [[x if x is None else np.abs(x) for x in leaves(record)] for record in both]
+    return inner(*(rebuild(record, iter(own)) for record, own in zip(both, sizes, strict=True)))
 
 
 def check_possible(free_energy: float) -> None:

@@ -423,7 +423,7 @@ def test_convert_copies_and_other_formats_refuse(run, refuse, models):
         (["--model", "mixture", "--states", "many"], "--states many: write how many there are"),
         (["--model", "mixtur", "--states", "2"], "Invalid value for '--model'"),
         ([*MIXTURE, "--states", "a=1,2"], "--states a=1,2: the columns here hold numbers"),
-        ([*MIXTURE, "--graph", "a -> b"], "--graph belongs to --model network, not to --model m"),
+        ([*MIXTURE, "--graph", "a -> b"], "--graph belongs to --model network or markov, not to"),
         ([*MIXTURE, "--hidden", "a=2"], "--hidden belongs to --model network"),
         ([*MIXTURE, "--equivalent-sample-size", "0"], "--equivalent-sample-size belongs to"),
         ([*MIXTURE, "--emission", "gaussian"], "--emission belongs to --model hmm, not to"),

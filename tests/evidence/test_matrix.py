@@ -57,6 +57,7 @@ MODELS = {
         jn.GaussianMixture(2, prior={}, random_state=0), WIDE
     ),
     "LatentClass, holes": (latent_class(2), HOLES),
+    "MixtureOfTrees, holes": (jn.MixtureOfTrees(2, prior={}, random_state=0), HOLES),
     "FactorAnalysis, holes": (jn.FactorAnalysis(1, prior={}), PLANE),
     "MixtureOfFactorAnalyzers, holes": (
         jn.MixtureOfFactorAnalyzers(1, 1, prior={}, tol=1e-4, random_state=0), PLANE
@@ -70,9 +71,9 @@ SHORT = {
     "bridge": {"n_chains": 2, "n_samples": 10},
 }
 REFUSALS = {
-    "exact": "closed form|numbers are missing too|rows may miss nothing|hidden factors",
+    "exact": "closed form|numbers are missing too|rows may miss nothing|hidden factors|trees",
     "bic": "no bound|came to nothing|collapsed|spread",
-    "laplace": "no mode inside|does not exist here|must have a mode|hidden factors",
+    "laplace": "no mode inside|does not exist here|must have a mode|hidden factors|trees",
 }
 
 
@@ -104,7 +105,9 @@ def test_a_number_or_a_refusal(name, method):
     if expected == "refused":
         with pytest.raises(
             jn.JensenError,
-            match=REFUSALS.get(method, "missing|rows may miss|hidden factors|declared counts"),
+            match=REFUSALS.get(
+                method, "missing|rows may miss|hidden factors|trees|declared counts"
+            ),
         ):
             jn.log_evidence(model, rows, method, **SHORT.get(method, {}))
         return

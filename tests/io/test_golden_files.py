@@ -86,6 +86,18 @@ def _gaussian(net):
     }
 
 
+def _trees(trees):
+    rows = {"a": ["x", None, "y"], "b": ["u", "v", None], "c": [None, "0", "1"]}
+    return {
+        "log_likelihood": trees.log_likelihood(rows),
+        "proba": trees.predict_proba(rows),
+        "c": trees.query("c", given={"a": "x"}).values,
+        "edges": list(trees.edge_probability(0).values()),
+        "free_energy": trees.free_energy_,
+        "weights": trees.weights_,
+    }
+
+
 SERIES = np.array(
     [[0.5, 1.0, 0.1], [np.nan, 2.0, -0.2], [-1.0, np.nan, 0.3], [0.2, 0.4, 0.0], [1.5, -0.3, 1.0]]
 )
@@ -232,6 +244,7 @@ ASKED = {
     "latent-class": _classes,
     "hidden-markov-labels": _weather,
     "hidden-markov-gaussian": _walk,
+    "mixture-of-trees": _trees,
     "factor-analysis": _factors,
     "binary-factors": _factors,
     "linear-dynamics": _dynamics,
@@ -261,6 +274,7 @@ def test_every_format_has_a_file():
         "jensen-gaussian-markov-network",
         "jensen-boltzmann-machine",
         "jensen-states",
+        "jensen-trees",
         "jensen-factors",
         "jensen-structure-posterior",
     }

@@ -30,6 +30,7 @@ MODEL_NAMES = {
     "rbm": "a Boltzmann machine",
     "mixture": "a mixture",
     "latent-class": "latent classes",
+    "trees": "a mixture of trees",
     "hmm": "an hmm",
     "lds": "a linear dynamical system",
     "factorial-hmm": "a factorial hidden Markov model",
@@ -154,6 +155,10 @@ class Given:
     def chosen(self, *names: str) -> dict[str, Any]:
         """The choices of these names that were made, as keyword arguments of the library."""
         return {x: self._values[x] for x in names if self._values[x] not in (None, [])}
+
+    def replaced(self, **values: Any) -> Given:
+        """The same command line with other values."""
+        return Given(self.table.values(), {**self._values, **values}, self.typed, self.words)
 
     def check(self, **facts: str) -> None:
         """Refuse options that have no meaning here, so that none is ignored in silence.

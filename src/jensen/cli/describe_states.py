@@ -89,6 +89,8 @@ def states_summary(model: Any) -> dict[str, Any]:
     """A model by the names that people know, for programs."""
     if hasattr(model, "n_factors") and model.noun != "chain":
         return _factors_summary(model)
+    if model.noun == "tree":
+        return _trees_summary(model)
     if model.noun in ("hidden unit", "unit"):
         found: dict[str, Any] = model.to_dict()
         return found
@@ -132,6 +134,31 @@ def _factors_summary(model: Any) -> dict[str, Any]:
         **run_summary(model),
     }
     return {**answer, "parameters": _plain(fitted.point._asdict())}
+
+
+def _trees_summary(model: Any) -> dict[str, Any]:
+    """A mixture of trees."""
+    from jensen.estimators.reports import algorithm_of
+
+    fitted = model.require_fitted()
+    K = fitted.model.n_states
+    answer = {
+        "model": "trees",
+        "states": K,
+        "live": model.n_components_,
+        "columns": [variable.name for variable in model.variables_],
+        "method": algorithm_of(model).name,
+        "free_parameters": model.n_parameters,
+    }
+    if hasattr(model, "free_energy_"):
+        answer |= run_summary(model)
+    edges = [[[*pair, p] for pair, p in model.edge_probability(k).items()] for k in range(K)]
+    return {
+        **answer,
+        "validation_score": model.validation_score_,
+        "counts": fitted.counts.tolist(),
+        "parameters": {"weights": model.weights_.tolist(), "edges": edges},
+    }
 
 
 def _chains_summary(model: Any) -> dict[str, Any]:

@@ -300,6 +300,7 @@ def kind_of(found: Any) -> str:
 NOUNS = {
     "component": "mixture",
     "class": "latent-class",
+    "tree": "trees",
     "state": "hmm",
     "dimension": "lds",
     "chain": "factorial-hmm",
@@ -365,14 +366,15 @@ def _read_matrix(path: str, names: Sequence[str]) -> list[list[float]]:
 
 # --- what `learn` says of all models ---
 
-LOOP = ("method", "n_init", "max_iter", "tol", "n_samples", "burn_in", "thin", "n_chains")
+LOOP = tuple(["method", "n_init", "max_iter", "tol", "n_samples", "burn_in", "thin", "n_chains"])
 """How parameters are learned, whatever the model is: keyword arguments of all estimators."""
 
 
 def loop_choices(given: Given) -> dict[str, Any]:
     """How parameters are learned, as all estimators take it."""
     seed = {} if given.seed is None else {"random_state": given.seed}
-    return {**given.chosen(*LOOP), **seed, "progress": sys.stderr.isatty()}
+    ahead = {"accelerate": True} if given.accelerate else {}
+    return {**given.chosen(*LOOP), **ahead, **seed, "progress": sys.stderr.isatty()}
 
 
 AUTO = "auto"
@@ -388,6 +390,6 @@ def refuse_state_numbers(given: Given) -> None:
     """Refuse --states K for a network."""
     if any(map(is_state_number, given.states)):
         raise JensenError(
-            "--states K belongs to --model mixture, latent-class or hmm; for a column of a "
+            "--states K belongs to --model mixture, latent-class, trees or hmm; for a column of a "
             "network write its states: --states x=a,b,c"
         )

@@ -6,6 +6,7 @@ from typing import Any
 
 from jensen.cli import options
 from jensen.cli.command import DATA, OUTPUT, PARAMETERS, SAMPLING, STRUCTURE, Option
+from jensen.cli.inputs import FACTORS
 from jensen.cli.model_options import GRAPHS, NETWORK, STATE_OPTIONS, WHOLE
 from jensen.q_graph.method_choices import COMPLETIONS, HAVE, METHODS, WAYS
 from jensen.scores.registry import DEFAULTS, NUMBER_PRIORS, PRIORS
@@ -256,6 +257,15 @@ PARAMETER_OPTIONS = (
         PARAMETERS,
         kind=float,
         metavar="T",
+    ),
+    Option(
+        "accelerate",
+        "Let sweeps of em, vbem and other ascents begin at a better place, which past sweeps tell. "
+        "What is climbed never falls; slow ascents take a tenth of the sweeps.",
+        PARAMETERS,
+        kind=bool,
+        default=False,
+        belongs={"model": ("network", "mixture", "latent-class", "trees", "hmm", *FACTORS)},
     ),
     Option(
         "start",

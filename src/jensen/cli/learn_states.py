@@ -55,6 +55,8 @@ def learn_states(given: Given) -> tuple[Any, LearnedRows, ComponentsChoice | Non
     rows = table.with_weights(None) if given.model == "hmm" else table
     n_sequences = len(sequences.lengths) if given.model == "hmm" else None
     told = LearnedRows(table.total_weight, table.n_rows, n_sequences)
+    if given.model == "trees" and given.validation is not None:
+        fit["validation"] = _validation(given)
     if n_states is not None:
         return model.fit(rows, **fit, checkpoint=given.checkpoint), told, None
     choice = _choose(model, given, rows, fit)
@@ -180,8 +182,25 @@ def _mixture(n_states: int, choices: dict[str, Any], given: Given, table: Table)
 
     if given.model == "latent-class":
         return LatentClass(n_states, **choices)
+    if given.model == "trees":
+        return _trees(n_states, choices, given)
     require_numbers(table, "a mixture", OTHERWISE)
     return GaussianMixture(n_states, **choices, **given.chosen("covariance"))
+
+
+def _trees(n_states: int, choices: dict[str, Any], given: Given) -> Any:
+    from jensen.estimators.mixture_of_trees import MixtureOfTrees
+
+    for name in CHAIN_OPTIONS:
+        if name in given.typed:
+            raise JensenError(f"{given.table[name].flag} belongs to chains, which trees lack")
+    return MixtureOfTrees(n_states, shared_structure=given.shared_structure, **choices)
+
+
+def _validation(given: Given) -> Table:
+    """Other rows, read as those of the DATA argument are."""
+    other = given.replaced(data=given.validation)
+    return _choose_columns(inputs.read_table(other, _labels(given)), given)
 
 
 def _chain(

@@ -26,14 +26,25 @@ STATE_OPTIONS = (
     Option(
         "model",
         "What is learned: a network, or hidden states (which need --states K): mixture, a Gaussian "
-        "mixture of columns of numbers; latent-class, latent classes of columns of any kind; hmm, "
-        "a hidden Markov model. Or markov, a Markov network: potentials of an undirected graph; "
+        "mixture of columns of numbers; latent-class, latent classes of columns of any kind; "
+        "trees, a mixture of trees over columns of labels; hmm, a hidden Markov model. Or markov, "
+        "a Markov network: potentials of an undirected graph; "
         "rbm, a restricted Boltzmann machine of bits (--hidden-units K). Or hidden "
         "factors of numbers (--factors K): factors, a factor analysis; binary-factors, parts "
         "there or not; factor-mixture, clusters with factors. Or lds (--states K), hidden numbers "
         "that move linearly.",
         HIDDEN_STATES,
-        values=("network", "markov", "rbm", "mixture", "latent-class", "hmm", "lds", *FACTORS),
+        values=(
+            "network",
+            "markov",
+            "rbm",
+            "mixture",
+            "latent-class",
+            "trees",
+            "hmm",
+            "lds",
+            *FACTORS,
+        ),
         default="network",
     ),
     options.STATES.but(
@@ -98,6 +109,22 @@ STATE_OPTIONS = (
         metavar="KIND",
         suggested=("full", "diagonal", "spherical", "tied"),
         belongs={"model": ("mixture", "hmm")},
+    ),
+    Option(
+        "shared_structure",
+        "All components have the same tree, each with tables of its own.",
+        HIDDEN_STATES,
+        kind=bool,
+        default=False,
+        belongs={"model": ("trees",)},
+    ),
+    Option(
+        "validation",
+        "Other rows of the same columns, a CSV, TSV or Parquet file: learning ends when they are "
+        "predicted no better, and they choose among the starts.",
+        HIDDEN_STATES,
+        metavar="FILE",
+        belongs={"model": ("trees",)},
     ),
     Option(
         "emission",

@@ -34,6 +34,8 @@ def run(given: Given) -> None:
     given.check(model=kind)
     if kind == "network":
         _predict_variable(given, model)
+    elif kind == "trees" and given.target is not None:
+        _predict_label(given, model, read_state_rows(given, model))
     elif kind in (*inputs.MANY_PARTS, "lds"):
         if given.scan:
             scanned_rows.predict_factors(given, model)
@@ -76,6 +78,24 @@ def _predict_variable(given: Given, net: Any) -> None:
         unknown=given.unknown,
         missing_columns="ignore",
     )
+    _write_labels(given, rows, values, states)
+
+
+def _predict_label(given: Given, model: Any, rows: SequenceRows) -> None:
+    """A column of a mixture of trees, from the others."""
+    choices = {"impossible": given.impossible, "unknown": given.unknown}
+    values = model.predict_proba(rows.inputs, target=given.target, **choices)
+    states = next(v.states for v in model.variables_ if v.name == given.target)
+    _write_labels(given, rows.written, values, states)
+
+
+def _write_labels(
+    given: Given, rows: FileRows, values: NDArray[np.float64], states: tuple[str, ...]
+) -> None:
+    """The most probable label of every row, and all probabilities if they are wanted."""
+    import pyarrow as pa
+
+    target = given.target
     best = scanned_rows.best_labels(values, states)
     rows.add(f"predicted_{target}", pa.array(best, pa.string()))
     if given.probabilities:
@@ -163,7 +183,7 @@ def _write(rows: FileRows, given: Given, target: str, answers: list[dict[str, An
     )
 
 
-NOT_OF_FACTORS = {"model": ("network", "mixture", "latent-class", "hmm")}
+NOT_OF_FACTORS = {"model": ("network", "mixture", "latent-class", "trees", "hmm")}
 COMMAND = Command(
     name="predict",
     run=run,
@@ -173,10 +193,11 @@ COMMAND = Command(
         options.TABLE,
         Option(
             "target",
-            "The variable of a network to predict; its own column is not used.",
+            "The variable of a network to predict, or a column of a mixture of trees (default "
+            "there: the component); its own column is not used.",
             QUESTION,
             metavar="NAME",
-            belongs={"model": ("network",)},
+            belongs={"model": ("network", "trees")},
         ),
         Option(
             "probabilities",

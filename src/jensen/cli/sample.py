@@ -102,7 +102,7 @@ def _chunked(values: Any) -> pa.ChunkedArray:
     return pa.chunked_array([array])
 
 
-STATE_MODELS = ("mixture", "latent-class", "hmm")
+STATE_MODELS = ("mixture", "latent-class", "trees", "hmm")
 SEQUENCES = {"model": ("hmm", "lds")}
 COMMAND = Command(
     name="sample",
@@ -114,7 +114,7 @@ COMMAND = Command(
         options.DO,
         Option(
             "with_states",
-            "Add a column with the component, class or state too.",
+            "Add a column with the component, class, tree or state too.",
             HIDDEN_STATES,
             kind=bool,
             default=False,

@@ -187,7 +187,7 @@ def _names(model: Any, others: list[str]) -> list[str]:
     from jensen.estimators.states_summary import column_names
 
     known = column_names(model)
-    has_names = hasattr(model, "feature_names_in_") or hasattr(model, "n_classes")
+    has_names = hasattr(model, "feature_names_in_") or getattr(model, "reads_tables", False)
     return known if has_names or len(others) != len(known) else others
 
 
@@ -209,6 +209,6 @@ def _as_known(model: Any, table: Table) -> Table:
 
 def rows_for(model: Any, table: Table) -> Any:
     """The table as the model takes it: without names, if it has none."""
-    if hasattr(model, "feature_names_in_") or hasattr(model, "n_classes"):
+    if hasattr(model, "feature_names_in_") or getattr(model, "reads_tables", False):
         return table
     return table.to_pandas().to_numpy()

@@ -18,6 +18,7 @@ _HOME = {
     "LinearDynamicalSystem": "linear_dynamics",
     "MarkovNetwork": "markov_network",
     "MixtureOfFactorAnalyzers": "factor_mixture",
+    "MixtureOfTrees": "mixture_of_trees",
     "RBM": "rbm",
 }
 

@@ -333,7 +333,7 @@ def _from_table(table: Table) -> Any:
 
 def answer_rows(model: Any, X: Any, out: str | PathLike[str], ask: Callable[[Any], Any]) -> Path:
     """Write answers block by block; a model without names of columns is asked with arrays."""
-    has_names = hasattr(model, "feature_names_in_") or hasattr(model, "n_classes")
+    has_names = hasattr(model, "feature_names_in_") or getattr(model, "reads_tables", False)
 
     def asked(rows: Table) -> Any:
         return ask(rows if has_names else _from_table(rows).to_pandas().to_numpy())

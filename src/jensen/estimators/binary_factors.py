@@ -67,7 +67,7 @@ class BinaryFactors(FactorEstimator):
         A fitted `BinaryFactors`, or a dict of "loadings" (D, K) and, if wanted, "on" (K,)
         probabilities and "noise", a variance. Without it every start takes factors from rows, one
         after the other, each less what those before it explain.
-    n_init, max_iter, tol, random_state, progress
+    n_init, max_iter, tol, accelerate, random_state, progress
         As in `GaussianMixture`. Starts differ much: take several.
 
     Attributes
@@ -118,6 +118,7 @@ class BinaryFactors(FactorEstimator):
         n_init: int = 1,
         max_iter: int = 1000,
         tol: float = 1e-8,
+        accelerate: bool = False,
         random_state: Any = None,
         progress: bool = False,
     ) -> None:
@@ -128,6 +129,7 @@ class BinaryFactors(FactorEstimator):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.accelerate = accelerate
         self.random_state = random_state
         self.progress = progress
 

@@ -101,7 +101,7 @@ STORED = {
     "fixed": Stored(_plain_parts, _read_parts),
     "start": Stored(plain_numbers, _read_parts),
     "rotate": Stored(bool, Checked.flag),
-    **LOOP,
+    **{name: stored for name, stored in LOOP.items() if name != "accelerate"},
 }
 
 

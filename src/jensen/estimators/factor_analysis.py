@@ -85,7 +85,7 @@ class FactorAnalysis(FactorEstimator):
     rotate
         Whether each sweep also takes the coordinates of the factors (rotated, stretched, moved)
         in which F is highest: without them sweeps are many. False: plain coordinate ascent.
-    n_init, max_iter, tol, random_state, progress
+    n_init, max_iter, tol, accelerate, random_state, progress
         As in `GaussianMixture`.
 
     Attributes
@@ -142,6 +142,7 @@ class FactorAnalysis(FactorEstimator):
         n_init: int = 1,
         max_iter: int = 1000,
         tol: float = 1e-8,
+        accelerate: bool = False,
         random_state: Any = None,
         progress: bool = False,
     ) -> None:
@@ -154,6 +155,7 @@ class FactorAnalysis(FactorEstimator):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.accelerate = accelerate
         self.random_state = random_state
         self.progress = progress
 

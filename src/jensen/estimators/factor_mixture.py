@@ -88,7 +88,7 @@ class MixtureOfFactorAnalyzers(ComponentQuestions, FactorEstimator):  # type: ig
         Without it every start takes the principal axes of rows around centres found by k-means.
     rotate
         Whether each sweep also takes the best coordinates of the factors of each component.
-    n_init, max_iter, tol, random_state, progress
+    n_init, max_iter, tol, accelerate, random_state, progress
         As in `GaussianMixture`.
 
     Attributes
@@ -152,6 +152,7 @@ class MixtureOfFactorAnalyzers(ComponentQuestions, FactorEstimator):  # type: ig
         n_init: int = 1,
         max_iter: int = 1000,
         tol: float = 1e-8,
+        accelerate: bool = False,
         random_state: Any = None,
         progress: bool = False,
     ) -> None:
@@ -165,6 +166,7 @@ class MixtureOfFactorAnalyzers(ComponentQuestions, FactorEstimator):  # type: ig
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.accelerate = accelerate
         self.random_state = random_state
         self.progress = progress
 

@@ -33,7 +33,7 @@ FORMAT = "jensen-factorial"
 MOST_ROWS = 40
 
 STORED = {
-    **COMMON,
+    **{name: stored for name, stored in COMMON.items() if name != "accelerate"},
     "n_states": Stored(int, Checked.whole, is_needed=True),
 }
 

@@ -98,7 +98,7 @@ class HiddenMarkovModel(ChainQuestions):
         What is held at `start`: any of "initial", "transition" (with `end` also the
         probabilities of stopping), "emission"; of "gaussian" also "means" or "covariances" alone,
         as in `GaussianMixture`.
-    n_init, max_iter, tol, n_samples, burn_in, thin, n_chains, random_state, progress
+    n_init, max_iter, tol, accelerate, n_samples, burn_in, thin, n_chains, random_state, progress
         As in `GaussianMixture`.
 
     Attributes
@@ -194,6 +194,7 @@ class HiddenMarkovModel(ChainQuestions):
         n_init: int = 1,
         max_iter: int = 1000,
         tol: float = 1e-8,
+        accelerate: bool = False,
         n_samples: int = 1000,
         burn_in: int = 1000,
         thin: int = 1,
@@ -214,6 +215,7 @@ class HiddenMarkovModel(ChainQuestions):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.accelerate = accelerate
         self.n_samples = n_samples
         self.burn_in = burn_in
         self.thin = thin

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Any, Self, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen.data import RowSource, Table, as_rows, as_table
-from jensen.data.column_warnings import warn_of_row_names
-from jensen.data.encode import Column, smallest_code_type
-from jensen.data.model_columns import UnknownLabels, nearest, read_known
-from jensen.data.number_rows import NumberRows, numbers_of
-from jensen.data.table_choices import check_weights
-from jensen.data.variable import EXACT, Kind, Variable
-from jensen.estimators.arrays import check_size
+from jensen.data import as_rows
+from jensen.data.number_rows import NumberRows
+from jensen.data.variable import Kind, Variable
 from jensen.estimators.learning import Problem
-from jensen.estimators.mixture_estimator import (
-    MixtureKind,
-    MixtureQuestions,
-    mixture_problem,
-    read_mixture_start,
-)
+from jensen.estimators.mixture_estimator import MixtureKind, mixture_problem, read_mixture_start
 from jensen.estimators.state_estimator import with_labels
+from jensen.estimators.table_mixture import TableMixture
 from jensen.exceptions import DataError, JensenError
 from jensen.models.emissions.product import ProductEmission
 from jensen.models.emissions.registry import (
@@ -34,14 +24,12 @@ from jensen.models.emissions.registry import (
     summary_for,
 )
 from jensen.models.mixture import Mixed, Mixture
-from jensen.scores.table_checks import warn_of_constant_labels
 from jensen.support.arguments import answers_to
-from jensen.support.text import some
 
 Array = NDArray[np.float64]
 
 
-class LatentClass(MixtureQuestions):
+class LatentClass(TableMixture):
     """A mixture over a table; given the class all columns are independent (AutoClass).
 
     A categorical column has probabilities for each class, a count a Poisson rate, a continuous one
@@ -71,7 +59,7 @@ class LatentClass(MixtureQuestions):
         dict. Two classes that are alike are refused as in `GaussianMixture`.
     fixed
         What is held at `start`: any of "weights", "components" (all columns).
-    n_init, max_iter, tol, n_samples, burn_in, thin, n_chains, random_state, progress
+    n_init, max_iter, tol, accelerate, n_samples, burn_in, thin, n_chains, random_state, progress
         As in `GaussianMixture`.
 
     Attributes
@@ -122,6 +110,7 @@ class LatentClass(MixtureQuestions):
         n_init: int = 1,
         max_iter: int = 1000,
         tol: float = 1e-8,
+        accelerate: bool = False,
         n_samples: int = 1000,
         burn_in: int = 1000,
         thin: int = 1,
@@ -137,6 +126,7 @@ class LatentClass(MixtureQuestions):
         self.n_init = n_init
         self.max_iter = max_iter
         self.tol = tol
+        self.accelerate = accelerate
         self.n_samples = n_samples
         self.burn_in = burn_in
         self.thin = thin
@@ -147,54 +137,15 @@ class LatentClass(MixtureQuestions):
     noun = "class"
     size = "n_classes"
 
-    def fit(self, table: Any, y: None = None, *, checkpoint: str | Path | None = None) -> Self:
-        """Learn from anything a `Table` can be built from; the weights of rows are the table's.
-
-        Parameters
-        ----------
-        table
-            Values may be missing anywhere.
-        y
-            Nothing: scikit-learn's pipelines pass it.
-        checkpoint
-            A file that holds the state of the run: if it is killed, the same call goes on from
-            there to the identical result.
-        """
-        self._learn(self.problem(table), checkpoint)
-        return self
-
     def problem(self, table: Any) -> Problem:
         """What `fit` learns: the model with its prior, the encoded rows, the choices."""
         rows = as_rows(table)
-        if not rows.names or rows.total_weight == 0:
-            raise DataError("there is nothing to learn from: no columns, no rows, or no weight")
         if "weights" in rows:
             raise DataError(
                 "a column cannot be named 'weights', which means those of classes in start=: "
                 "rename it, or read it as the weights of rows, jn.Table(..., weights='weights')"
             )
-        warn_of_row_names(rows, counts=True)
-        warn_of_constant_labels(rows, learned="states")
-        self.variables_ = tuple(rows.variable(name) for name in sorted(rows.names))
-        return mixture_problem(self, self._numbers(rows), self._components())
-
-    def _numbers(self, rows: RowSource) -> NumberRows:
-        """The columns of rows that count as numbers, each refused if it cannot be of its kind."""
-        for table in rows.tables() if rows.is_weighted else ():
-            if table.weights is not None:
-                check_weights(table.weights, len(table), most=EXACT)
-        names = [variable.name for variable in self.variables_]
-        numbers = NumberRows.scanned(rows, names).counted()
-        numbers.sum(lambda block: self._check(block.values, block.start))
-        return numbers
-
-    def _check(self, values: Array, start: int = 0) -> int:
-        """Refuse numbers that no class can make."""
-        names = [variable.name for variable in self.variables_]
-        check_size(values, names, start)
-        for i, variable in enumerate(self.variables_):
-            USUAL[variable.kind].kind.check(values[:, i : i + 1], [variable.name])
-        return 0
+        return mixture_problem(self, self._columns_of(rows, counts=True), self._components())
 
     def _components(self) -> MixtureKind:
         return MixtureKind(
@@ -236,30 +187,3 @@ class LatentClass(MixtureQuestions):
         shown = self._shown()
         self.weights_ = shown.pop("weights")
         self.parameters_ = shown
-
-    def _read(self, X: Any) -> tuple[Array, UnknownLabels | None]:
-        table = as_table(X)
-        for variable in self.variables_:
-            if variable.name not in table:
-                other = nearest(variable.name, table.names)
-                meant = f" (is it {other!r}?)" if other is not None else ""
-                raise DataError(
-                    f"the column {variable.name!r} is missing{meant}: this model knows "
-                    f"{some(v.name for v in self.variables_)}"
-                )
-        rows, unknown = read_known(table, self.variables_)
-        values = numbers_of(rows, [variable.name for variable in self.variables_])
-        self._check(values)
-        return values, unknown
-
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[Any, NDArray[np.intp]]:
-        """Draw rows, as a pandas dataframe, and the classes that made them."""
-        values, states = super().sample(n_samples, random_state)
-        columns = [_column(variable, values[:, i]) for i, variable in enumerate(self.variables_)]
-        return Table.from_columns(columns).to_pandas(), states
-
-
-def _column(variable: Variable, values: Array) -> Column:
-    if variable.kind != "categorical":
-        return Column(variable, values)
-    return Column(variable, values.astype(smallest_code_type(variable.n_states)))

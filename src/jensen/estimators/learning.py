@@ -39,7 +39,7 @@ from jensen.models.protocol import AnyData, AnyModel, Sampled
 from jensen.q_theta import read_mode
 from jensen.runs.checkpoint import Checkpoint
 from jensen.runs.diagnostics import effective_sample_size, split_r_hat
-from jensen.runs.restarts import Job, ascend, improve, sample
+from jensen.runs.restarts import Job, Judge, ascend, improve, sample
 from jensen.support.arguments import Streams, as_generator, check_whole, generator_state, is_real
 from jensen.support.fields import leaves
 from jensen.support.fingerprint import fingerprint
@@ -60,6 +60,7 @@ class LoopChoices:
     n_init: int = 1
     max_iter: int = 1000
     tol: float = 1e-8
+    accelerate: bool = False
     n_samples: int = 1000
     burn_in: int = 1000
     thin: int = 1
@@ -97,6 +98,8 @@ class LoopChoices:
         for name in ("max_iter", "burn_in"):
             check_whole(name, getattr(self, name), at_least=0)
         self._check_room()
+        if not isinstance(self.accelerate, bool | np.bool_):
+            raise JensenError(f"accelerate must be True or False, not {self.accelerate!r:.80}")
         if not is_real(self.tol) or not self.tol >= 0:
             raise JensenError(f"tol must be a number, 0 or more, not {self.tol!r}")
         if algorithm.ascends:
@@ -107,7 +110,7 @@ class LoopChoices:
                     f"{keyword('start')}: leave out one"
                 )
         else:
-            self._refuse_changed("n_init", "max_iter", "tol", of="em")
+            self._refuse_changed("n_init", "max_iter", "tol", "accelerate", of="em")
 
     def _check_room(self) -> None:
         """Refuse more starts, chains or samples than there is room for."""
@@ -128,7 +131,16 @@ class LoopChoices:
 MIXED = 1.05
 """Chains with a larger R-hat disagree."""
 
-SETTINGS = ("n_init", "max_iter", "tol", "n_samples", "burn_in", "thin", "n_chains")
+SETTINGS = (
+    "n_init",
+    "max_iter",
+    "tol",
+    "accelerate",
+    "n_samples",
+    "burn_in",
+    "thin",
+    "n_chains",
+)
 
 
 class Start(NamedTuple):
@@ -163,10 +175,11 @@ class Problem(NamedTuple):
     data: AnyData
     choices: LoopChoices
     start: Start | None = None
+    judge: Judge | None = None  # where ascents end by other rows: see `runs.restarts`
 
     def begin(self, k: int, streams: Streams) -> AnyState:
         """The state of the k-th start: random, or the one that the caller gave."""
-        model, data, choices, start = self
+        model, data, choices, start, _ = self
         algorithm, units = choices.algorithm, data.units
         if start is None or units.is_complete:
             eta = model.start(data, k, streams())
@@ -199,12 +212,12 @@ class LearnedModel(NamedTuple):
 def learn(problem: Problem, checkpoint: str | Path | None = None) -> LearnedModel:
     """Learn the parameters of a model, from some starts or by some chains."""
     with one_blas_thread():  # as a decorator it would be what warnings point at
-        model, data, choices, _ = problem
+        model, data, choices, _, judge = problem
         algorithm = choices.algorithm
         check_usable(model, algorithm)
         rng = as_generator(choices.random_state)
         file = None if checkpoint is None else Checkpoint(checkpoint, _fingerprint(problem, rng))
-        job = Job(model, data.units, algorithm, problem.begin)
+        job = Job(model, data.units, algorithm, problem.begin, judge, choices.accelerate)
         if algorithm.ascends:
             best, report = _climb(job, choices, rng, file)
             return LearnedModel(
@@ -216,7 +229,7 @@ def learn(problem: Problem, checkpoint: str | Path | None = None) -> LearnedMode
 
 def _sums_at(problem: Problem, t: Any, streams: Streams) -> SweepSums[Any]:
     """Value and statistics at this θ: exact, or by the rule where only that fits in memory."""
-    model, data, choices, _ = problem
+    model, data, choices, *_ = problem
     try:
         return expect(model, data.units, q_hidden.exact, t)[0]
     except TooLargeError:
@@ -241,12 +254,12 @@ def _climb(
     best, starts = found.best, found.free_energies
     if found.was_stopped:
         warn_of_stop(best.converged)
-    elif not best.converged:
+    elif not best.converged and best.judged is None:
         warn_of_limit(len(best.trace) - 1)
     if found.collapsed:
         warn_of_collapse(found.collapsed, choices.n_init)
     converged = best.converged and not found.was_stopped
-    if converged and job.algorithm.is_bound:
+    if converged and job.algorithm.is_bound and best.judged is None:
         best = improve(job, best, max_iter=choices.max_iter, tol=choices.tol)
         converged = best.converged
         starts[np.nanargmax(starts)] = best.trace[-1]
@@ -326,10 +339,10 @@ def _mixing(
 
 def _fingerprint(problem: Problem, rng: np.random.Generator) -> str:
     """Data and settings of a run: a checkpoint of any other is refused."""
-    model, data, choices, start = problem
+    model, data, choices, start, _ = problem
     settings = {name: float(getattr(choices, name)) for name in SETTINGS}
     return fingerprint(
-        "a run of the loop, 2",
+        "a run of the loop, 3",
         type(model).__name__,
         choices.algorithm.name,
         settings,

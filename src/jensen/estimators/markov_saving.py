@@ -25,7 +25,7 @@ from jensen.support.text import plural
 if TYPE_CHECKING:
     from jensen.estimators.markov_network import MarkovNetwork
 
-NONE_OF = ("n_samples", "burn_in", "thin")
+NONE_OF = ("n_samples", "burn_in", "thin", "accelerate")
 STORED = {
     "method": METHOD,
     "prior": Stored(plain_numbers, read_stored_prior, is_needed=True),

@@ -189,9 +189,9 @@ class Questions(RowQuestions):
         (True, 'upper bound')
         """
         from jensen.inference.approximate.answers import Approximate
-        from jensen.inference.approximate.methods import Options
+        from jensen.inference.approximate.methods import InferenceOptions
 
-        asked = Approximate(self.require_any(), inference, Options(i_bound))
+        asked = Approximate(self.require_any(), inference, InferenceOptions(i_bound))
         return asked.log_z(given, do)
 
     def _approximately(self, inference: str, i_bound: int | None) -> Any:
@@ -199,9 +199,9 @@ class Questions(RowQuestions):
         if inference == "exact" and i_bound is None:
             return None
         from jensen.inference.approximate.answers import Approximate
-        from jensen.inference.approximate.methods import Options
+        from jensen.inference.approximate.methods import InferenceOptions
 
-        return Approximate(self.require_any(), inference, Options(i_bound))
+        return Approximate(self.require_any(), inference, InferenceOptions(i_bound))
 
     def most_probable(
         self,

@@ -109,6 +109,7 @@ METHOD = Stored(lambda method: method, text_or_none, is_needed=True)
 LOOP = {
     **{name: Stored(int, Checked.whole) for name in WHOLE},
     "tol": Stored(float, Checked.number),
+    "accelerate": Stored(bool, Checked.flag),
     "random_state": Stored(_plain_seed, _read_seed),
 }
 """Where the loop starts and ends, of whatever is learned."""

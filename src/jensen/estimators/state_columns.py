@@ -27,7 +27,7 @@ def plain_columns(estimator: Any) -> list[dict[str, Any]]:
     """Every column: its name, its kind, its labels, and what is taken off its values."""
     emission = estimator.require_fitted().model.emission
     if _has_variables(estimator):
-        columns = [_plain_variable(variable) for variable in estimator.variables_]
+        columns = [plain_variable(variable) for variable in estimator.variables_]
     else:
         columns = [{"kind": _record(estimator).column} for _ in range(estimator.n_features_in_)]
     for column, is_whole in zip(columns, getattr(estimator, "whole_labels_", ()), strict=False):
@@ -74,7 +74,7 @@ def read_columns(estimator: Any, value: Checked) -> Array:
     usual = names or [f"x{i}" for i in range(len(items))]
     if _has_variables(estimator):
         pairs = zip(usual, items, strict=True)
-        estimator.variables_ = tuple(_read_variable(name, x, is_table) for name, x in pairs)
+        estimator.variables_ = tuple(read_variable(name, x, is_table) for name, x in pairs)
         if not is_table:
             estimator.whole_labels_ = tuple(map(_are_whole, items))
     else:
@@ -105,7 +105,8 @@ def _has_variables(estimator: Any) -> bool:
     return _record(estimator).has_labels or hasattr(estimator, "n_classes")
 
 
-def _plain_variable(variable: Variable) -> dict[str, Any]:
+def plain_variable(variable: Variable) -> dict[str, Any]:
+    """What a file says of a column but its name."""
     members: dict[str, Any] = {"kind": variable.kind}
     if variable.kind == "categorical":
         members["states"] = list(variable.states)
@@ -114,7 +115,8 @@ def _plain_variable(variable: Variable) -> dict[str, Any]:
     return members
 
 
-def _read_variable(name: str, members: dict[str, Checked], is_table: bool) -> Variable:
+def read_variable(name: str, members: dict[str, Checked], is_table: bool) -> Variable:
+    """The inverse of `plain_variable`; but for tables all columns have labels."""
     kind = members["kind"].text()
     if kind != "categorical" and not is_table:
         members["kind"].fail("must be 'categorical' in this model")

@@ -66,6 +66,10 @@ def prior_of(model: Any) -> list[str]:
     """Which prior a bound or a mode belongs to, in a line; none without one."""
     if not hasattr(model, "free_energy_"):
         return []
+    if model.noun == "tree":
+        from jensen.estimators.tree_summary import prior_of_trees
+
+        return prior_of_trees(model)
     from jensen.estimators.state_estimator import read_prior_parts
 
     prior_parts = read_prior_parts(model.prior, algorithm_of(model))

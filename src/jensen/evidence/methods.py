@@ -17,6 +17,7 @@ from jensen.evidence.cheeseman_stutz import bic, cheeseman_stutz
 from jensen.evidence.exact import exact
 from jensen.evidence.laplace import laplace
 from jensen.evidence.record import Evidence
+from jensen.evidence.stacked import has_draws
 from jensen.evidence.variational import vb
 from jensen.exceptions import JensenError
 from jensen.support.arguments import check_whole, is_real
@@ -44,6 +45,7 @@ OWN: dict[str, tuple[str, ...]] = {
 ASCENTS = ("bic", "cheeseman-stutz", "laplace", "vb")
 """Methods that climb from some starts."""
 OF_FACTORS = ("bic", "vb")
+OF_TREES = ("bic", "cheeseman-stutz", "vb")
 """Methods that need no independent priors."""
 
 
@@ -179,6 +181,11 @@ def log_evidence(
             f"the evidence of hidden factors is not known by {option('method', method)}, for their "
             f"loadings and the strengths of these are not independent: take "
             f"{one_of('method', OF_FACTORS)}"
+        )
+    if method not in OF_TREES and not has_draws(asked.model):
+        raise JensenError(
+            f"the evidence of mixtures of trees is not known by {option('method', method)}, which "
+            f"needs draws of trees, or one shape of all: take {one_of('method', OF_TREES)}"
         )
     began = time.perf_counter()
     with one_blas_thread():

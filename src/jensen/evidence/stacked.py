@@ -62,6 +62,12 @@ def can_sample(model: Any) -> bool:
     return not any(isinstance(part, KnownMeans | KnownPrecisions) for part in parts)
 
 
+def has_draws(model: Any) -> bool:
+    """Whether all families have a sampler: trees have none."""
+    parts = [part for family in model.families for part in getattr(family, "parts", (family,))]
+    return all(hasattr(part, "sample_stats") for part in parts)
+
+
 def sample(model: Any, eta: Any, rng: np.random.Generator) -> Any:
     """A draw of t at every η of a stack."""
     n = len(leaves(eta)[0])

@@ -27,7 +27,15 @@ from jensen.evidence.asked import EvidenceQuestion
 from jensen.evidence.labels import n_labellings, relabellings, symmetric_sizes
 from jensen.evidence.particles import at_once, dot, is_free, log_prior, particles_of
 from jensen.evidence.record import WORKS, Line, shown
-from jensen.evidence.stacked import can_sample, flat_rows, log_partitions, repeat, sample, take
+from jensen.evidence.stacked import (
+    can_sample,
+    flat_rows,
+    has_draws,
+    log_partitions,
+    repeat,
+    sample,
+    take,
+)
 from jensen.exceptions import JensenError, NotFittedError
 from jensen.free_energy import AnyState, expect
 from jensen.models.state_labels import log_labellings
@@ -52,6 +60,9 @@ def vb(asked: EvidenceQuestion) -> EvidenceAnswer:
         return EvidenceAnswer(bound, "exact", warnings=notes)
     if not asked.model.has_own_priors:
         told = "how tight it is, is not told of factors"
+        return EvidenceAnswer(bound, "lower bound", warnings=(*notes, told))
+    if not has_draws(asked.model):
+        told = "how tight it is, is not told of trees"
         return EvidenceAnswer(bound, "lower bound", warnings=(*notes, told))
     if not can_sample(asked.model):
         told = "how tight it is, is not told where only means or only covariances are held"

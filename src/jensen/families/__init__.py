@@ -74,8 +74,14 @@ def inner(eta: Any, t: Any) -> float:
 
 
 def log_partition(family: Family[Eta], prior: Eta | None) -> float:
-    """A(prior); 0 for the flat prior None, which costs nothing."""
-    return 0.0 if prior is None else family.log_partition(prior)
+    """A(prior); 0 for the flat prior None, which costs nothing.
+
+    A family whose q is in part a point sums over all that the prior allows.
+    """
+    if prior is None:
+        return 0.0
+    found: float = getattr(family, "log_prior_partition", family.log_partition)(prior)
+    return found
 
 
 def kl(

@@ -79,10 +79,10 @@ class FittedMixture(FittedStates):
     @property
     def n_parameters(self) -> int:
         """Number of free parameters; held ones do not count."""
-        sizes = {
-            "weights": self.model.n_states - 1,
-            "components": self.model.emission.n_parameters,
-        }
+        emission = self.model.emission
+        depends = getattr(emission, "n_parameters_of", None)  # on what was learned
+        inside = emission.n_parameters if depends is None else depends(self.t.components)
+        sizes = {"weights": self.model.n_states - 1, "components": inside}
         return int(sum(size for name, size in sizes.items() if name not in self.model.held))
 
     def log_likelihood(self, rows: Array) -> Array:

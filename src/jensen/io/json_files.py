@@ -27,6 +27,7 @@ SAVED = {
     "jensen-boltzmann-machine": "jensen.estimators.boltzmann_machine:BoltzmannMachine",
     "jensen-rbm": "jensen.estimators.rbm:RBM",
     "jensen-states": "jensen.estimators.state_estimator:StatesEstimator",
+    "jensen-trees": "jensen.estimators.mixture_of_trees:MixtureOfTrees",
     "jensen-dynamics": "jensen.estimators.linear_dynamics:LinearDynamicalSystem",
     "jensen-factorial": "jensen.estimators.factorial_hidden_markov:FactorialHiddenMarkovModel",
     "jensen-factors": "jensen.estimators.factor_estimator:FactorEstimator",

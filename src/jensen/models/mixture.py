@@ -18,6 +18,7 @@ from jensen.models.protocol import Data
 from jensen.models.state_model import (
     StateModel,
     StateRows,
+    distinct_rows,
     emission_point,
     hold,
     log_mean,
@@ -157,6 +158,8 @@ class Mixture(StateModel[Mixed, MixtureUnit]):
 
     def _unit(self, block: NumberBlock, *, all_rows: bool = True) -> MixtureUnit:
         values, weight = block.values, block.weight
+        if getattr(self.emission, "merges_rows", False):
+            values, weight = distinct_rows(values, weight)
         missing = np.isnan(values)
         if missing.any():
             order = np.lexsort(missing.T)

@@ -12,7 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from jensen import free_energy
+from jensen import acceleration, free_energy
+from jensen.acceleration import AscentPath
 from jensen.data.blocks import Units
 from jensen.exceptions import CollapseError
 from jensen.free_energy import Algorithm, AnyFit, AnyState, Fit
@@ -27,6 +28,10 @@ Array = NDArray[np.float64]
 
 Begin = Callable[[int, Streams], AnyState]
 """The state from which the k-th start begins, from its random streams."""
+Judge = Callable[[AnyState], float]
+"""How well a state does on rows that nothing is learned from; the higher the better."""
+PATIENCE = 5
+"""An ascent that is judged ends after so many sweeps that did no better than the best one."""
 
 
 class Job(NamedTuple):
@@ -36,6 +41,8 @@ class Job(NamedTuple):
     data: Units
     algorithm: Algorithm
     begin: Begin
+    judge: Judge | None = None  # decides where ascents end, and which is the best
+    accelerate: bool = False  # whether ascents look ahead
 
 
 class Ascents(NamedTuple):
@@ -61,8 +68,17 @@ class Ascents(NamedTuple):
 
     @property
     def best(self) -> AnyFit:
-        """The fit with the highest F; the first of equals."""
-        return max(self.fits, key=lambda fit: fit.trace[-1])
+        """The fit with the highest F, or the best by its judge; the first of equals."""
+        return max(self.fits, key=lambda fit: fit.trace[-1] if fit.judged is None else fit.judged)
+
+
+@record
+class JudgedState(NamedTuple):
+    """The best state of an ascent by its judge."""
+
+    state: AnyState
+    value: float
+    n_sweeps: int  # of the ascent, when it was there
 
 
 @record
@@ -73,6 +89,8 @@ class AscentState(NamedTuple):
     trace: Array  # (sweeps + 1,): F at the start and after every sweep
     converged: bool
     collapse: tuple[tuple[int, ...], str] | None = None  # the components that were lost, and why
+    path: AscentPath = AscentPath()
+    judged: JudgedState | None = None
 
     @classmethod
     def collapsed(cls, error: CollapseError) -> AscentState:
@@ -85,7 +103,24 @@ class AscentState(NamedTuple):
         if self.state is None:
             assert self.collapse is not None
             return CollapseError(*self.collapse)
+        if self.judged is not None:
+            state, value, n = self.judged
+            return Fit(state, self.trace[: n + 1], self.converged, value)
         return Fit(self.state, self.trace, self.converged)
+
+    @property
+    def n_sweeps(self) -> int:
+        """How many sweeps there were."""
+        return len(self.trace) - 1
+
+    def judge(self, judge: Judge | None) -> AscentState:
+        """The same, with the best state so far."""
+        if judge is None or self.state is None:
+            return self
+        value = judge(self.state)
+        if self.judged is not None and not value > self.judged.value:
+            return self
+        return self._replace(judged=JudgedState(self.state, value, self.n_sweeps))
 
 
 class AscentTask(Task[AscentState]):
@@ -102,23 +137,40 @@ class AscentTask(Task[AscentState]):
             return AscentState.collapsed(error)
         free_energy.check_possible(state.free_energy)
         is_answer = free_energy.is_answer(self.job.model, state)
-        return AscentState(state, np.array([state.free_energy]), is_answer)
+        begun = AscentState(state, np.array([state.free_energy]), is_answer)
+        return begun.judge(self.job.judge)
 
     def advance(
         self, number: int, state: AscentState, streams: Streams, n: int
     ) -> tuple[AscentState, None]:
         """Make one sweep."""
-        model, data, algorithm, _ = self.job
+        model, data, algorithm, *_ = self.job
         assert state.state is not None
+        path = state.path
         try:
-            new, converged = free_energy.climb(model, data, algorithm, state.state, self.tol)
+            if self.job.accelerate:
+                new, path, converged = acceleration.advance(
+                    model, data, algorithm, state.state, path, self.tol
+                )
+            else:
+                new, converged = free_energy.climb(model, data, algorithm, state.state, self.tol)
         except CollapseError as error:
             return AscentState.collapsed(error), None
-        return AscentState(new, np.append(state.trace, new.free_energy), converged), None
+        except ArithmeticError:  # F of a proposal was rounding; of a plain ascent it is a fault
+            if not self.job.accelerate or path.is_off:
+                raise
+            again = self.begin(number, streams)
+            return again._replace(path=AscentPath(is_off=True)), None
+        trace = np.append(state.trace, new.free_energy)
+        after = AscentState(new, trace, converged, path=path, judged=state.judged)
+        return after.judge(self.job.judge), None
 
     def is_done(self, state: AscentState) -> bool:
-        """Whether it converged, collapsed, or reached the limit."""
-        return state.converged or state.state is None or len(state.trace) > self.max_iter
+        """Whether it converged, collapsed, does better no more, or reached the limit."""
+        best = state.judged
+        is_worse = best is not None and state.n_sweeps >= best.n_sweeps + PATIENCE
+        is_over = state.state is None or state.n_sweeps >= self.max_iter
+        return state.converged or is_over or is_worse
 
     def describe(self, state: AscentState) -> str:
         """F and the sweep."""
@@ -170,7 +222,7 @@ def improve(job: Job, best: AnyFit, *, max_iter: int, tol: float) -> AnyFit:
 
 def _first_better(job: Job, best: AnyFit, max_iter: int, tol: float) -> AnyFit | None:
     """The first trial that ends higher; None if there is none, or after Ctrl-C."""
-    model, data, algorithm, _ = job
+    model, data, algorithm, *_ = job
     bound = float(best.trace[-1])
     least = bound + max(tol * (abs(bound) + data.total_weight), 1e-9 * abs(bound))
     with interruptible() as stop:
@@ -229,7 +281,7 @@ class SamplingTask(Task[AnyState]):
         self, number: int, state: AnyState, streams: Streams, n: int
     ) -> tuple[AnyState, Array | None]:
         """Make n sweeps; every thin-th one after burn-in gives a row."""
-        model, data, algorithm, _ = self.job
+        model, data, algorithm, *_ = self.job
         rows = []
         for new in islice(free_energy.chain(model, data, algorithm, state, streams), n):
             state = new

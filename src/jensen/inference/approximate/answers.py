@@ -19,7 +19,7 @@ from jensen.inference.approximate.methods import (
     DEFAULT_OPTIONS,
     METHODS,
     Beliefs,
-    Options,
+    InferenceOptions,
     bracket,
     check_word,
     constant,
@@ -58,7 +58,7 @@ class Approximate:
     """
 
     def __init__(
-        self, network: FittedNetwork, inference: str, options: Options = DEFAULT_OPTIONS
+        self, network: FittedNetwork, inference: str, options: InferenceOptions = DEFAULT_OPTIONS
     ) -> None:
         check_word(inference)
         if not hasattr(network, "kernel_tables"):

@@ -15,7 +15,7 @@ from jensen.inference.approximate.labels import EXACT, Label, LabelledNumber
 from jensen.q_hidden.factor_lists.factor_list import FactorList, make_factor_list
 from jensen.q_hidden.factor_lists.feasible import feasible_states
 from jensen.q_hidden.factor_lists.loopy import FixedPoint, loopy, propagate
-from jensen.q_hidden.factor_lists.mean_field import Product, product_bound
+from jensen.q_hidden.factor_lists.mean_field import ProductBound, product_bound
 from jensen.q_hidden.factor_lists.mini_buckets import BucketBound, bucket_bound, split
 from jensen.q_hidden.factor_lists.tree_blocks import make_blocks, sweep
 from jensen.q_hidden.factor_lists.tree_reweighted import TreeBound, tree_bound
@@ -35,14 +35,14 @@ CHAINS, BURN_IN, SWEEPS, BATCHES = 4, 50, 400, 20
 R_HAT = 1.05
 
 
-class Options(NamedTuple):
+class InferenceOptions(NamedTuple):
     """What a caller chose."""
 
     i_bound: int | None = None
     n_sweeps: int = SWEEPS
 
 
-DEFAULT_OPTIONS = Options()
+DEFAULT_OPTIONS = InferenceOptions()
 
 
 class Beliefs(NamedTuple):
@@ -57,8 +57,8 @@ class Beliefs(NamedTuple):
 class Method(NamedTuple):
     """A way of inference."""
 
-    log_z: Callable[[FactorList, Options], LabelledNumber]
-    beliefs: Callable[[FactorList, Options], Beliefs]
+    log_z: Callable[[FactorList, InferenceOptions], LabelledNumber]
+    beliefs: Callable[[FactorList, InferenceOptions], Beliefs]
 
 
 def constant(factors: FactorList) -> LabelledNumber | None:
@@ -71,11 +71,11 @@ def constant(factors: FactorList) -> LabelledNumber | None:
 # --- bounds ---
 
 
-def _product(factors: FactorList) -> Product:
+def _product(factors: FactorList) -> ProductBound:
     return product_bound(factors, propagate(factors), np.random.default_rng(SEED))
 
 
-def _mean_field_label(found: Product) -> Label:
+def _mean_field_label(found: ProductBound) -> Label:
     if found.value == -np.inf:
         return Label(
             "mean-field", "lower bound", None, 0, ("no states were found that are possible",)
@@ -83,12 +83,12 @@ def _mean_field_label(found: Product) -> Label:
     return Label("mean-field", "lower bound")
 
 
-def _mean_field_log_z(factors: FactorList, options: Options) -> LabelledNumber:
+def _mean_field_log_z(factors: FactorList, options: InferenceOptions) -> LabelledNumber:
     found = _product(factors)
     return LabelledNumber(found.value, _mean_field_label(found), found.value)
 
 
-def _mean_field_beliefs(factors: FactorList, options: Options) -> Beliefs:
+def _mean_field_beliefs(factors: FactorList, options: InferenceOptions) -> Beliefs:
     found = _product(factors)
     if found.value == -np.inf:
         raise JensenError(
@@ -105,17 +105,19 @@ def _tree_label(found: TreeBound, kind: str) -> Label:
     return Label("trw", kind, found.converged, found.sweeps, notes)  # type: ignore[arg-type]
 
 
-def _tree_log_z(factors: FactorList, options: Options) -> LabelledNumber:
+def _tree_log_z(factors: FactorList, options: InferenceOptions) -> LabelledNumber:
     found = tree_bound(factors)
     return LabelledNumber(found.value, _tree_label(found, "upper bound"), -np.inf, found.value)
 
 
-def _tree_beliefs(factors: FactorList, options: Options) -> Beliefs:
+def _tree_beliefs(factors: FactorList, options: InferenceOptions) -> Beliefs:
     found = tree_bound(factors)
     return Beliefs(found.marginals, _tree_label(found, "estimate"))
 
 
-def bucket_bounds(factors: FactorList, options: Options) -> tuple[BucketBound, BucketBound]:
+def bucket_bounds(
+    factors: FactorList, options: InferenceOptions
+) -> tuple[BucketBound, BucketBound]:
     """From below and above, at one i-bound."""
     buckets = split(factors, options.i_bound)
     upper = bucket_bound(factors, buckets, "upper")
@@ -125,7 +127,7 @@ def bucket_bounds(factors: FactorList, options: Options) -> tuple[BucketBound, B
     return lower, upper
 
 
-def _bucket_log_z(factors: FactorList, options: Options) -> LabelledNumber:
+def _bucket_log_z(factors: FactorList, options: InferenceOptions) -> LabelledNumber:
     lower, upper = bucket_bounds(factors, options)
     if upper.is_exact:
         label = Label("mini-bucket", "exact", None, 0, (f"i-bound {upper.i_bound} splits nothing",))
@@ -138,7 +140,7 @@ def _bucket_log_z(factors: FactorList, options: Options) -> LabelledNumber:
     return LabelledNumber(upper.value, label, lower.value, upper.value)
 
 
-def _bucket_beliefs(factors: FactorList, options: Options) -> Beliefs:
+def _bucket_beliefs(factors: FactorList, options: InferenceOptions) -> Beliefs:
     """Bounds of every p(x_i = s) = Z_s / Σ Z, from bounds of each; the centre of both is shown."""
     at = np.concatenate([[0], np.cumsum(factors.wiring.cards)])
     marginals, reach = np.empty(int(at[-1])), 0.0
@@ -187,7 +189,7 @@ def bracket(factors: FactorList, label: Label) -> LabelledNumber:
 # --- loopy propagation ---
 
 
-class Chosen(NamedTuple):
+class ChosenPoints(NamedTuple):
     """Fixed points within the bracket of log Z, and how many were outside."""
 
     points: list[FixedPoint]
@@ -196,19 +198,19 @@ class Chosen(NamedTuple):
     n_wrong: int
 
 
-def choose_points(factors: FactorList) -> Chosen:
+def choose_points(factors: FactorList) -> ChosenPoints:
     """Run loopy propagation from several starts; keep what settled within the bracket."""
     points = loopy(factors)
     if is_tree(factors) and points[0].converged:
-        return Chosen(points[:1], points[0].log_z, points[0].log_z, 0)
+        return ChosenPoints(points[:1], points[0].log_z, points[0].log_z, 0)
     lower = product_bound(factors, points[0], np.random.default_rng(SEED)).value
     upper = tree_bound(factors, FEW_TREES).value
     slack = ROUNDING * max(1.0, abs(upper))
     inside = [p for p in points if lower - slack <= p.log_z <= upper + slack]
-    return Chosen(inside, lower, upper, len(points) - len(inside))
+    return ChosenPoints(inside, lower, upper, len(points) - len(inside))
 
 
-def _loopy_label(factors: FactorList, chosen: Chosen) -> Label:
+def _loopy_label(factors: FactorList, chosen: ChosenPoints) -> Label:
     first = chosen.points[0]
     if chosen.lower == chosen.upper:
         return Label("loopy", "exact", True, first.sweeps, ("the factors have no loop",))
@@ -228,7 +230,7 @@ def _loopy_label(factors: FactorList, chosen: Chosen) -> Label:
     return Label("loopy", "estimate", first.converged, first.sweeps, tuple(notes), tuple(settled))
 
 
-def _loopy_log_z(factors: FactorList, options: Options) -> LabelledNumber:
+def _loopy_log_z(factors: FactorList, options: InferenceOptions) -> LabelledNumber:
     chosen = choose_points(factors)
     if not chosen.points:
         note = "no fixed point of loopy propagation lies between the bounds: this is their middle"
@@ -240,7 +242,7 @@ def _loopy_log_z(factors: FactorList, options: Options) -> LabelledNumber:
     )
 
 
-def _loopy_beliefs(factors: FactorList, options: Options) -> Beliefs:
+def _loopy_beliefs(factors: FactorList, options: InferenceOptions) -> Beliefs:
     chosen = choose_points(factors)
     if not chosen.points:
         raise JensenError(
@@ -254,13 +256,13 @@ def _loopy_beliefs(factors: FactorList, options: Options) -> Beliefs:
 # --- draws ---
 
 
-def _gibbs_log_z(factors: FactorList, options: Options) -> LabelledNumber:
+def _gibbs_log_z(factors: FactorList, options: InferenceOptions) -> LabelledNumber:
     raise JensenError(
         f"draws do not tell log Z: ask with {one_of('inference', ['loopy', 'mini-bucket', 'trw'])}"
     )
 
 
-def _gibbs_beliefs(factors: FactorList, options: Options) -> Beliefs:
+def _gibbs_beliefs(factors: FactorList, options: InferenceOptions) -> Beliefs:
     rng = np.random.default_rng(SEED)
     blocks = make_blocks(factors, rng)
     scores = propagate(factors).marginals

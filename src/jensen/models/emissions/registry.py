@@ -108,6 +108,16 @@ EMISSIONS = {
     )
 }
 
+TREES = EmissionRecord(
+    "trees",
+    home="trees:TreeKind",
+    column="categorical",
+    makes="labels",
+    parameters=("margins",),
+    prior=("equivalent_sample_size", "edges"),
+)
+"""Trees over columns of labels, which only their own mixtures have."""
+
 USUAL: dict[str, EmissionRecord] = {
     record.column: record for record in reversed(EMISSIONS.values())
 }
@@ -136,7 +146,8 @@ def named_parameters(fitted: Any) -> dict[str, Any]:
 
 def record_of(emission: Any) -> EmissionRecord:
     """The row of an emission that was made."""
-    return next(record for record in EMISSIONS.values() if record.kind.owns(emission))
+    known = (*EMISSIONS.values(), TREES)
+    return next(record for record in known if record.kind.owns(emission))
 
 
 # --- emissions, made of columns ---

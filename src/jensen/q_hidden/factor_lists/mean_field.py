@@ -23,7 +23,7 @@ MOST_SWEEPS = 500
 TOLERANCE = 1e-8
 
 
-class Product(NamedTuple):
+class ProductBound(NamedTuple):
     """A bound and the product of distributions that has it."""
 
     value: float  # -inf if no states were found that are possible together
@@ -32,7 +32,7 @@ class Product(NamedTuple):
 
 def product_bound(
     factors: FactorList, point: FixedPoint, rng: np.random.Generator, n_starts: int = N_STARTS
-) -> Product:
+) -> ProductBound:
     """The best bound of several starts; one is at the beliefs of loopy propagation."""
     from jensen.kernels.mean_field import settle_product
 
@@ -40,7 +40,7 @@ def product_bound(
     at = np.concatenate([[0], np.cumsum(wiring.cards)])
     largest = int(np.diff(wiring.fam_at).max(initial=1))
     level, table = np.empty(int(wiring.cards.max(initial=1))), np.empty(largest)
-    best = Product(-np.inf, point.marginals)
+    best = ProductBound(-np.inf, point.marginals)
     for k in range(n_starts):
         q = _start(factors, point, at, rng, k)
         if q is None:
@@ -49,7 +49,7 @@ def product_bound(
             wiring, factors.log_tables, at, MOST_SWEEPS, TOLERANCE, q, level, table
         )
         if value > best.value:
-            best = Product(float(value), q)
+            best = ProductBound(float(value), q)
     return best._replace(value=factors.constant + best.value)
 
 

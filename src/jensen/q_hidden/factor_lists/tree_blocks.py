@@ -29,7 +29,7 @@ Entries = NDArray[np.int32]
 FEWEST_BLOCKS = 2
 
 
-class Block(NamedTuple):
+class TreeBlock(NamedTuple):
     """Variables that are drawn at once, in connected parts, compiled to trees."""
 
     members: Ints  # of all parts, end to end
@@ -53,10 +53,10 @@ class Block(NamedTuple):
         return Problems(set_of, base_ptr, bases.ravel(), np.ones(len(set_of)))
 
 
-def make_blocks(factors: FactorList, rng: np.random.Generator) -> list[Block]:
+def make_blocks(factors: FactorList, rng: np.random.Generator) -> list[TreeBlock]:
     """Random blocks without loops; every variable is in one at least."""
     n, left = factors.n_variables, np.ones(factors.n_variables, bool)
-    found: list[Block] = []
+    found: list[TreeBlock] = []
     while left.any() or len(found) < FEWEST_BLOCKS:
         order = rng.permutation(n)
         order = order[np.argsort(~left[order], kind="stable")]
@@ -91,7 +91,7 @@ def _without_loops(factors: FactorList, order: list[int]) -> list[int]:
     return [v for v in order if inside[v]]
 
 
-def _compiled(factors: FactorList, members: list[int]) -> Block:
+def _compiled(factors: FactorList, members: list[int]) -> TreeBlock:
     w = factors.wiring
     entries, begin, end = hidden_sets(w, members)
     parts = [entries[a:b] for a, b in zip(begin, end, strict=True)]
@@ -111,7 +111,7 @@ def _compiled(factors: FactorList, members: list[int]) -> Block:
     slot += w.fam_ptr[of][term_of]
     variable, stride = w.fam_vars[slot], w.fam_stride[slot]
     outer = part_of[variable] != own[term_of]
-    return Block(
+    return TreeBlock(
         flat.astype(np.int64),
         program,
         n_families,
@@ -124,7 +124,7 @@ def _compiled(factors: FactorList, members: list[int]) -> Block:
 
 def sweep(
     factors: FactorList,
-    blocks: list[Block],
+    blocks: list[TreeBlock],
     states: Entries,
     rng: np.random.Generator,
 ) -> tuple[Entries, Array]:
