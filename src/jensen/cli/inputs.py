@@ -366,7 +366,7 @@ def _read_matrix(path: str, names: Sequence[str]) -> list[list[float]]:
 
 # --- what `learn` says of all models ---
 
-LOOP = tuple(["method", "n_init", "max_iter", "tol", "n_samples", "burn_in", "thin", "n_chains"])
+LOOP = ("method", "n_init", "max_iter", "tol", "n_samples", "burn_in", "thin", "n_chains")
 """How parameters are learned, whatever the model is: keyword arguments of all estimators."""
 
 

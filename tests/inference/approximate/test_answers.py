@@ -131,6 +131,8 @@ def test_draws_agree_with_exact_marginals_within_their_errors(grid):
     assert set(found) == set(exact)
     for name, distribution in found.items():
         np.testing.assert_allclose(distribution.values, exact[name].values, atol=0.02)
+        reach = distribution.interval.upper - distribution.interval.lower
+        assert (np.abs(distribution.values - exact[name].values) <= 1.2 * reach + 1e-3).all()
     label = found["x11"].label
     assert (label.kind, label.converged) == ("estimate", True)
     assert "R-hat at most 1.0" in label.notes[0]
@@ -143,6 +145,17 @@ def test_marginals_and_joint_queries_agree(grid, inference):
     np.testing.assert_allclose(joint.values.sum(1), alone.values, atol=1e-7)
     every = grid.marginals(given={"x00": "1"}, inference=inference)
     np.testing.assert_allclose(every["x01"].values, alone.values, atol=1e-7)
+
+
+def test_all_fixed_points_within_the_bracket_are_told():
+    """Two phases of a grid without a field, one of them slightly preferred."""
+    _, scopes, tables = naive.grid(4, lambda k: 0.9, lambda i: 0.01)
+    named = [([f"x{v:02}" for v in s], t) for s, t in zip(scopes, tables, strict=True)]
+    net = jn.MarkovNetwork.from_tables(named, logs=True)
+    found = net.log_z(inference="loopy")
+    assert float(found) == max(found.label.fixed_points)
+    assert all(found.lower <= value <= found.upper for value in found.label.fixed_points)
+    assert found.label.plain()["fixed_points"] == list(found.label.fixed_points)
 
 
 def test_soft_evidence_and_interventions_are_understood(sprinkler):

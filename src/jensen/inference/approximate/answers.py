@@ -102,14 +102,14 @@ class Approximate:
             except TooLargeError as error:
                 self._give_up_exactness(error)
         findings = read_findings(self.network, given, do)
-        found, beliefs = self._beliefs(findings, None)
+        found, beliefs, errors = self._beliefs(findings, None)
         text, label = findings.text(self.network), self._noted(beliefs.label)
         known = {**findings.hard, **findings.do}
         answers = {}
         for v, variable in enumerate(self.network.variables):
             if v not in known:
-                values = found[v]
-                answers[variable.name] = _labelled(Distribution((variable,), values, text), label)
+                answer = Distribution((variable,), found[v], text, _around(found[v], errors.get(v)))
+                answers[variable.name] = _labelled(answer, label)
         return answers
 
     def log_probability(self, given: Given, do: Given) -> LabelledNumber:
@@ -261,8 +261,8 @@ class Approximate:
 
     def _beliefs(
         self, findings: Findings, targets: Sequence[int] | None
-    ) -> tuple[dict[int, Array], Beliefs]:
-        """Marginals by variable, of all its states."""
+    ) -> tuple[dict[int, Array], Beliefs, dict[int, Array]]:
+        """Marginals by variable, of all its states, and standard errors, where there are any."""
         factors = condition(self.network, findings, targets)
         if factors.constant == -np.inf:
             raise self._impossible(findings)
@@ -271,23 +271,26 @@ class Approximate:
         else:
             beliefs = Beliefs(np.empty(0), EXACT)
         at = np.concatenate([[0], np.cumsum(factors.wiring.cards)]).tolist()
-        found = {}
+        found, errors = {}, {}
         for v, state in factors.known.items():
             found[v] = np.zeros(self.network.variables[v].n_states)
             found[v][state] = 1.0
         for k, v in enumerate(factors.variables.tolist()):
             card = self.network.variables[v].n_states
-            found[v] = factors.original_marginal(k, beliefs.marginals[at[k] : at[k + 1]], card)
-        return found, beliefs
+            own = slice(at[k], at[k + 1])
+            found[v] = factors.original_marginal(k, beliefs.marginals[own], card)
+            if beliefs.standard_errors is not None:
+                errors[v] = factors.original_marginal(k, beliefs.standard_errors[own], card)
+        return found, beliefs, errors
 
     def _believed(
         self, wanted: Sequence[int], findings: Findings, shape: tuple[int, ...]
     ) -> tuple[Array, Label, Interval | None]:
         """The joint distribution by the chain rule: each target given states of those before."""
-        found, beliefs = self._beliefs(findings, wanted)
+        found, beliefs, errors = self._beliefs(findings, wanted)
         first = found[wanted[0]]
         if len(wanted) == 1:
-            return first, beliefs.label, None
+            return first, beliefs.label, _around(first, errors.get(wanted[0]))
         _check_joint(shape)
         values, labels = np.zeros(shape), [beliefs.label]
         for state in np.flatnonzero(first > 0.0).tolist():
@@ -347,6 +350,14 @@ def _check_joint(shape: tuple[int, ...]) -> None:
             f"the targets have {prod(shape):,} states together, each of which would be a question "
             f"of its own: ask for at most {MOST_JOINT:,}"
         )
+
+
+def _around(shares: Array, errors: Array | None) -> Interval | None:
+    """What lies within two standard errors, 95 %; None without errors."""
+    if errors is None:
+        return None
+    low, high = shares - 1.96 * errors, shares + 1.96 * errors
+    return Interval(0.95, np.maximum(low, 0.0), np.minimum(high, 1.0))
 
 
 def _labelled(found: Any, label: Label) -> Distribution:

@@ -27,6 +27,8 @@ class Label:
         How many there were.
     notes
         What else should be known, a sentence each.
+    fixed_points
+        Of "loopy": the Bethe values of all different fixed points between the bounds.
     """
 
     method: str
@@ -34,6 +36,7 @@ class Label:
     converged: bool | None = None
     sweeps: int = 0
     notes: tuple[str, ...] = ()
+    fixed_points: tuple[float, ...] = ()
 
     def __str__(self) -> str:
         if self == EXACT:
@@ -51,6 +54,8 @@ class Label:
             found.update(converged=self.converged, sweeps=self.sweeps)
         if self.notes:
             found["notes"] = list(self.notes)
+        if self.fixed_points:
+            found["fixed_points"] = list(self.fixed_points)
         return found
 
 

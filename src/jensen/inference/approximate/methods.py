@@ -227,7 +227,7 @@ def _loopy_label(factors: FactorList, chosen: ChosenPoints) -> Label:
             "another opinion",
             EstimateWarning,
         )
-    return Label("loopy", "estimate", first.converged, first.sweeps, tuple(notes))
+    return Label("loopy", "estimate", first.converged, first.sweeps, tuple(notes), tuple(settled))
 
 
 def _loopy_log_z(factors: FactorList, options: InferenceOptions) -> LabelledNumber:
