@@ -73,6 +73,11 @@ class MarkovNetwork(AnswersToPeers, MadeByHand, Questions, Estimator):
     n_chains, n_steps
         Of "cd" and "pcd": how many chains run side by side, and how many sweeps they make between
         updates (the k of CD-k).
+    inference
+        Of "ml", where no cluster tree of all variables fits, for complete rows and pairwise
+        interactions: what stands for log Z. "trw", a tree-reweighted upper bound: F is then a lower
+        bound of the log-likelihood (plus the log prior), and concave. "loopy", the Bethe value: F
+        is an estimate. "exact" (default): log Z itself.
     random_state
         An int, `SeedSequence`, `Generator` or None; the result never depends on threads.
     progress
@@ -168,6 +173,7 @@ class MarkovNetwork(AnswersToPeers, MadeByHand, Questions, Estimator):
         tol: float = 1e-10,
         n_chains: int = 100,
         n_steps: int = 1,
+        inference: str = "exact",
         random_state: Any = None,
         progress: bool = False,
     ) -> None:
@@ -182,6 +188,7 @@ class MarkovNetwork(AnswersToPeers, MadeByHand, Questions, Estimator):
         self.tol = tol
         self.n_chains = n_chains
         self.n_steps = n_steps
+        self.inference = inference
         self.random_state = random_state
         self.progress = progress
 
