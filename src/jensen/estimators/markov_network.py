@@ -127,7 +127,7 @@ class MarkovNetwork(AnswersToPeers, MadeByHand, Questions, Estimator):
     >>> net.effects().interactions
     effect  of    log potential
     ---------------------------
-    a - b   y, y         0.4904
+    a - b   y, y         0.5493
     b - c   y, y              0
     """
 
@@ -289,9 +289,9 @@ class MarkovNetwork(AnswersToPeers, MadeByHand, Questions, Estimator):
         >>> jn.MarkovNetwork("a - b").fit(rows).standard_errors()
         effect  of    log potential  error     z
         ----------------------------------------
-        a       y                 0    0.4     0
-        b       y                 0    0.4     0
-        a - b   y, y         0.5493    0.4  1.36
+        a       y                 0   0.41     0
+        b       y                 0   0.41     0
+        a - b   y, y         0.5493   0.41  1.35
         """
         from jensen.evidence.coefficient_errors import coefficient_covariance
 
