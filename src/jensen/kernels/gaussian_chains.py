@@ -1,8 +1,8 @@
 """Chains of Gaussian hidden states: elimination forwards, means and covariances backwards.
 
 In information form the precision of all states of a sequence is block-tridiagonal: `eliminate` is
-its Cholesky factorisation, `follow_chain` and `spread_back` solve with it. Covariances of steps do not
-depend on values: once they no longer change from step to step they are copied. The twin in
+its Cholesky factorisation, `follow_chain` and `spread_back` solve with it. Covariances of steps do
+not depend on values: once they no longer change from step to step they are copied. The twin in
 covariance form takes outputs one at a time and inverts nothing, so that noise may be 0.
 """
 
