@@ -21,6 +21,8 @@ from jensen.free_energy import (
     COMMON,
     EM,
     GIBBS,
+    LOOPY,
+    LOOPY_EM,
     ME,
     MEAN_FIELD,
     STOCHASTIC_EM,
@@ -203,13 +205,17 @@ def test_the_algorithms_by_name():
         "gibbs": GIBBS,
         "variational-em": VARIATIONAL_EM,
         "mean-field": MEAN_FIELD,
+        "loopy-em": LOOPY_EM,
+        "loopy": LOOPY,
     }
     ascents = ["em", "vbem", "viterbi", "me", "variational-em", "mean-field"]
-    assert [a.name for a in ALGORITHMS.values() if a.ascends] == ascents
+    assert [a.name for a in ALGORITHMS.values() if a.never_falls] == ascents
+    assert [a.name for a in ALGORITHMS.values() if a.ascends] == [*ascents, "loopy-em", "loopy"]
     assert [a.name for a in ALGORITHMS.values() if a.keeps_posterior] == [
         "vbem",
         "me",
         "mean-field",
+        "loopy",
     ]
     assert [a.name for a in ALGORITHMS.values() if a.is_bound] == ["vbem", "me", "mean-field"]
     assert [a.name for a in ALGORITHMS.values() if a.seeks_mode] == [
@@ -217,6 +223,7 @@ def test_the_algorithms_by_name():
         "viterbi",
         "stochastic-em",
         "variational-em",
+        "loopy-em",
     ]
 
 

@@ -419,7 +419,9 @@ REFUSED = [
     pytest.param(row, algorithm, id=f"{name}-{algorithm.name}")
     for name, row in ESTIMATORS.items()
     for algorithm in ALGORITHMS.values()
-    if algorithm.ascends and algorithm not in row.rules
+    if algorithm.ascends
+    and algorithm not in row.rules
+    and (algorithm.never_falls or name != "tables")  # tables know loopy beliefs, which have no F
 ]
 
 

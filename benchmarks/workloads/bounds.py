@@ -96,7 +96,7 @@ WORKLOADS = [
     Workload(
         "loopy-grid",
         "loopy belief propagation to 1e-9 on a grid of 50 by 50 spins",
-        Contender("jensen", jensen_loopy),
+        Contender("jensen", jensen_loopy, "jensen"),
         [Contender("pygms, as many sweeps", pygms_loopy, "pygms")],
         Check(relative_difference, 1e-4, "relative"),
         threads=1,
@@ -105,7 +105,7 @@ WORKLOADS = [
     Workload(
         "mini-buckets",
         f"an upper bound by weighted mini-buckets, i-bound {I_BOUND}, {PASSES} passes, 10 by 10",
-        Contender("jensen", jensen_buckets),
+        Contender("jensen", jensen_buckets, "jensen"),
         [Contender("pygms", pygms_buckets, "pygms")],
         Check(relative_difference, 1e-3, "relative"),
         threads=1,

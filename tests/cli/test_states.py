@@ -427,7 +427,7 @@ def test_convert_copies_and_other_formats_refuse(run, refuse, models):
         ([*MIXTURE, "--hidden", "a=2"], "--hidden belongs to --model network"),
         ([*MIXTURE, "--equivalent-sample-size", "0"], "--equivalent-sample-size belongs to"),
         ([*MIXTURE, "--emission", "gaussian"], "--emission belongs to --model hmm, not to"),
-        ([*MIXTURE, "--sequences", "a"], "--sequences belongs to --model hmm, not to"),
+        ([*MIXTURE, "--sequences", "a"], "--sequences belongs to --model hmm or lds, not to"),
         ([*MIXTURE, "--end"], "--end belongs to --model hmm, not to --model mixture"),
         ([*MIXTURE, "--categorical", "a"], "--categorical a: the columns here hold numbers"),
         ([*CLASSES, "--covariance", "tied"], "--covariance belongs to --model mixture or hmm"),
@@ -694,7 +694,7 @@ def test_forecast_numbers_and_draws(run, walks):
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["mixture.json"], "MODEL belongs to an hmm, not to a mixture"),
+        (["mixture.json"], "MODEL belongs to an hmm or a linear dynamical system, not"),
         (["hmm.json", "--interval", "0.9"], "an interval is one of numbers, and these columns are"),
         (["hmm.json", "--draws", "3"], "--draws: name the file for the futures with -o, or add"),
         (["hmm.json", "--draws", "3", "--interval", "0.9", "-o", "x.csv"], "do not go together"),

@@ -9,8 +9,8 @@ import pytest
 
 import jensen as jn
 from jensen.exceptions import ImpossibleError
-from jensen.free_energy import COMMON
-from jensen.support.text import called_here
+from jensen.free_energy import ALGORITHMS
+from jensen.support.text import called_here, some
 
 TABLE = {"a": ["x", "y", None, "x"], "b": [0, 1, 0, None], "e": [None, None, None, None]}
 
@@ -230,10 +230,9 @@ def test_a_chain_does_not_converge(choice, method):
 
 @pytest.mark.parametrize("method", ["EM", "", "em ", "variational", b"em", 0])
 def test_methods_that_are_none(method):
-    known = [*COMMON, "variational-em", "mean-field"]
+    known = list(ALGORITHMS)
     refuse(
-        f"there is no method {method!r}: choose one of {', '.join(known)}"
-        f"{called_here(method, known)}",
+        f"there is no method {method!r}: choose one of {some(known)}{called_here(method, known)}",
         method=method,
     )
 

@@ -24,6 +24,7 @@ DEFAULTS = {
     "n_init": 1,
     "max_iter": 1000,
     "tol": 1e-8,
+    "accelerate": False,
     "n_samples": 1000,
     "burn_in": 1000,
     "thin": 1,

@@ -78,7 +78,7 @@ def learn_markov(given: Given) -> DescribedMarkov:
             raise JensenError(
                 f"{given.table[name].flag} belongs to chains, which Markov networks lack"
             )
-    chosen = inputs.loop_choices(given) | given.chosen("interactions", "n_steps")
+    chosen = inputs.loop_choices(given) | given.chosen("interactions", "n_steps", "inference")
     chosen |= {"prior": _read_penalty(given.prior), "hidden": read_hidden(given.hidden)}
     if given.start is not None:
         chosen["start"] = inputs.as_net(inputs.read_model(given.start), given.start)

@@ -86,6 +86,14 @@ STATE_OPTIONS = (
         belongs={"model": ("markov", "rbm")},
     ),
     Option(
+        "inference",
+        "What stands for log Z of a Markov network too large for a tree, rows being complete: trw "
+        "(tree-reweighted: a lower bound of the likelihood) or loopy (an estimate); default exact.",
+        PARAMETERS,
+        values=("exact", "trw", "loopy"),
+        belongs={"model": ("markov",)},
+    ),
+    Option(
         "factors",
         "The number of hidden factors; surplus ones die under --method vbem or mean-field.",
         HIDDEN_STATES,

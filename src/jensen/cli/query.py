@@ -65,7 +65,8 @@ def _print_log_z(found: Any, known: dict[str, Any], given: Given) -> None:
 def _assignment(found: Any) -> dict[str, Any]:
     if found.log_product is not None:
         numbers = {"log_product": found.log_product, "bound": found.bound}
-        return {"state": dict(found.states), **numbers, "is_certain": found.is_certain}
+        what = {"is_certain": found.is_certain, "inference": found.label.plain()}
+        return {"state": dict(found.states), **numbers, **what}
     numbers = {"log_probability": found.log_probability, "log_conditional": found.log_conditional}
     return {"state": dict(found.states), **numbers}
 

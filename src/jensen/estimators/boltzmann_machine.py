@@ -78,7 +78,7 @@ class BoltzmannMachine(TransformerMixin, ArrayEstimator):  # type: ignore[misc]
     >>> bool(machine.weights_[0, 2] < 0)
     True
     >>> machine.impute([[1, np.nan, 0]]).round(2).tolist()
-    [[1.0, 0.55, 0.0]]
+    [[1.0, 0.6, 0.0]]
     """
 
     biases_: Array

@@ -73,6 +73,11 @@ class MarkovNetwork(AnswersToPeers, MadeByHand, Questions, Estimator):
     n_chains, n_steps
         Of "cd" and "pcd": how many chains run side by side, and how many sweeps they make between
         updates (the k of CD-k).
+    inference
+        Of "ml", where no cluster tree of all variables fits, for complete rows and pairwise
+        interactions: what stands for log Z. "trw", a tree-reweighted upper bound: F is then a lower
+        bound of the log-likelihood (plus the log prior), and concave. "loopy", the Bethe value: F
+        is an estimate. "exact" (default): log Z itself.
     random_state
         An int, `SeedSequence`, `Generator` or None; the result never depends on threads.
     progress
@@ -122,7 +127,7 @@ class MarkovNetwork(AnswersToPeers, MadeByHand, Questions, Estimator):
     >>> net.effects().interactions
     effect  of    log potential
     ---------------------------
-    a - b   y, y         0.4904
+    a - b   y, y         0.5493
     b - c   y, y              0
     """
 
@@ -168,6 +173,7 @@ class MarkovNetwork(AnswersToPeers, MadeByHand, Questions, Estimator):
         tol: float = 1e-10,
         n_chains: int = 100,
         n_steps: int = 1,
+        inference: str = "exact",
         random_state: Any = None,
         progress: bool = False,
     ) -> None:
@@ -182,6 +188,7 @@ class MarkovNetwork(AnswersToPeers, MadeByHand, Questions, Estimator):
         self.tol = tol
         self.n_chains = n_chains
         self.n_steps = n_steps
+        self.inference = inference
         self.random_state = random_state
         self.progress = progress
 
@@ -282,9 +289,9 @@ class MarkovNetwork(AnswersToPeers, MadeByHand, Questions, Estimator):
         >>> jn.MarkovNetwork("a - b").fit(rows).standard_errors()
         effect  of    log potential  error     z
         ----------------------------------------
-        a       y                 0    0.4     0
-        b       y                 0    0.4     0
-        a - b   y, y         0.5493    0.4  1.36
+        a       y                 0   0.41     0
+        b       y                 0   0.41     0
+        a - b   y, y         0.5493   0.41  1.35
         """
         from jensen.evidence.coefficient_errors import coefficient_covariance
 

@@ -36,6 +36,7 @@ from jensen.models.log_linear_network import (
 from jensen.models.log_linear_sums import ListedSums, Whitened, sums_of
 from jensen.models.protocol import Data
 from jensen.models.pseudo_sums import PseudoSums
+from jensen.q_hidden.factor_lists.partition import check_way
 from jensen.q_hidden.trees.problems import code_rows
 from jensen.scores.table_checks import warn_of_constant_labels
 from jensen.support.arguments import check_whole, is_real
@@ -62,6 +63,7 @@ class MarkovSettings(LoopChoices):
     tol: float = 1e-10
     n_chains: int = 100
     n_steps: int = 1
+    inference: str = "exact"
     hidden: Mapping[str, int | Sequence[object]] = field(default_factory=dict)
 
     @property
@@ -91,6 +93,7 @@ class MarkovSettings(LoopChoices):
                 f"hidden must be a dict from node to its number of states, not {self.hidden!r:.80}"
             )
         penalty = read_penalty(self.prior)
+        check_way(self.inference, self.used_method)
         if self.algorithm.name not in CHAINS:
             self._refuse_changed("n_steps", of="pcd")
             super().check()
@@ -149,12 +152,17 @@ def markov_problem(graph: Any, table: RowSource, choices: MarkovSettings) -> Pro
     penalty = read_penalty(choices.prior)
     support = _support(effects, encoded, alone, penalty)
     shares = [n / n.sum() for n in alone]
+    if choices.inference != "exact" and not encoded.units.is_complete:
+        raise DataError(
+            f"{option('inference', choices.inference)} needs complete rows: what a row misses has "
+            f"a normaliser of its own, which is not bounded from the same side"
+        )
     if choices.used_method in ("pseudo", "cd") and not encoded.units.is_complete:
         raise DataError(
             f"{option('method', choices.used_method)} needs complete rows: every variable is seen "
             f"given all others; use {one_of('method', ['ml', 'pcd'])}"
         )
-    sums = _sums(choices.used_method, effects, rows, own.nodes, support, shares)
+    sums = _sums(choices, effects, rows, own.nodes, support, shares)
     n_free = _degrees_of_freedom(effects, support, sums)
     if support is not None:
         _warn_of_zeros(effects, support, own, variables, n_free)
@@ -176,7 +184,7 @@ def markov_problem(graph: Any, table: RowSource, choices: MarkovSettings) -> Pro
     units = Units((complete, *list(encoded.units.each())[1:]), total, is_complete=is_complete)
     seen = rows.select([name for name in own.nodes if name in rows])
     content = (
-        choices.used_method,
+        (choices.used_method, choices.inference),
         own.nodes,
         scopes,
         [v.states for v in variables],
@@ -189,7 +197,7 @@ def markov_problem(graph: Any, table: RowSource, choices: MarkovSettings) -> Pro
 
 
 def _sums(
-    method: str,
+    choices: MarkovSettings,
     effects: Effects,
     rows: RowSource,
     names: Sequence[str],
@@ -197,9 +205,9 @@ def _sums(
     shares: Sequence[Array],
 ) -> Any:
     """What stands for sums over all states; chains have none."""
-    if method == "ml":
-        return sums_of(effects, names, support, shares)
-    if method == "pseudo":
+    if choices.used_method == "ml":
+        return sums_of(effects, names, support, shares, choices.inference)
+    if choices.used_method == "pseudo":
         return PseudoSums(effects, *distinct_rows(rows, names), support, shares)
     return Whitened(effects, shares)
 

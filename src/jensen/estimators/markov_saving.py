@@ -31,6 +31,7 @@ STORED = {
     "prior": Stored(plain_numbers, read_stored_prior, is_needed=True),
     "interactions": Stored(str, Checked.text),
     "n_steps": Stored(int, Checked.whole),
+    "inference": Stored(str, Checked.text),
     "hidden": LABELS["hidden"],
     **{name: stored for name, stored in LOOP.items() if name not in NONE_OF},
 }
@@ -69,7 +70,10 @@ def _settings(net: MarkovNetwork) -> MarkovSettings:
 
 def meaning(net: MarkovNetwork) -> str:
     """What F is."""
-    return "log-likelihood" if net.prior is None else "log-likelihood + log prior"
+    f = "log-likelihood" if net.prior is None else "log-likelihood + log prior"
+    if net.inference == "exact":
+        return f
+    return f"lower bound of the {f}" if net.inference == "trw" else f"estimate of the {f}"
 
 
 def told(net: MarkovNetwork) -> str:

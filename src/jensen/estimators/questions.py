@@ -81,7 +81,9 @@ class Questions(RowQuestions):
         >>> round(net.query("rain", given={"wet_grass": "yes"}, do={"sprinkler": "on"})["yes"], 4)
         0.5238
         """
-        asked = self._approximately(inference, i_bound)
+        many = interval is not None or not (given is None or isinstance(given, Mapping))
+        exact = inference == "auto" and many
+        asked = None if exact else self._approximately(inference, i_bound)
         if asked is not None:
             if interval is not None or not (given is None or isinstance(given, Mapping)):
                 raise JensenError(

@@ -325,11 +325,13 @@ def meaning(net: Any) -> str | None:
     algorithm, exact = algorithm_of(net), is_exact(net)
     if math.isnan(net.free_energy_):
         return None
+    is_estimate = not (algorithm.q_hidden.is_bound or exact)
     if algorithm.keeps_posterior:
-        kind = "log evidence" if exact else "lower bound of the log evidence"
-        return f"{kind}{_strength(net)}"
+        side = "" if exact else "estimate of the " if is_estimate else "lower bound of the "
+        return f"{side}log evidence{_strength(net)}"
     of = " of the completed rows" if algorithm.name == "viterbi" and not exact else ""
     below = "lower bound of the " if algorithm.name == "variational-em" else ""
+    below = "estimate of the " if is_estimate and not algorithm.q_hidden.is_random else below
     prior = "" if net.prior is None else " + log prior"
     return f"{below}log-likelihood{of}{prior}"
 

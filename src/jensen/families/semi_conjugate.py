@@ -251,8 +251,8 @@ def _rows(moments: _Moments) -> tuple[Array, ...]:
     lead = moments.second.shape
     wide = (*lead, size)
     return (
-        *(np.array(np.broadcast_to(x, lead)).reshape(n) for x in moments[:2]),
-        *(np.array(np.broadcast_to(x, wide)).reshape(n, size) for x in moments[2:]),
+        *(np.array(np.broadcast_to(x, lead), order="C").reshape(n) for x in moments[:2]),
+        *(np.array(np.broadcast_to(x, wide), order="C").reshape(n, size) for x in moments[2:]),
         np.stack(_bounds(moments)).reshape(2, n),
     )
 

@@ -56,7 +56,9 @@ class Assignment:
         Where these states were not found exactly: the log of the product of all tables at them.
     bound
         What the log of no such product exceeds: where `log_product` reaches it, no states are more
-        probable.
+        probable (but those that stand before it among the k best).
+    label
+        Where these states were not found exactly: how they were found, and why.
     """
 
     states: Mapping[str, Any]
@@ -65,6 +67,7 @@ class Assignment:
     is_density: bool = False
     log_product: float | None = None
     bound: float | None = None
+    label: Any = None
 
     @property
     def is_certain(self) -> bool:
@@ -115,6 +118,8 @@ class Assignment:
             what = "no states are more probable"
         else:
             what = f"no states have more than {self.bound:.6g}, so more probable ones may exist"
+        if self.label is not None:
+            what += "".join(f"; {note}" for note in self.label.notes)
         return f"log product {self.log_product:.6g}; {what}\n{lines}".rstrip()
 
 

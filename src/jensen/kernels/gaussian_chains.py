@@ -1,8 +1,8 @@
 """Chains of Gaussian hidden states: elimination forwards, means and covariances backwards.
 
 In information form the precision of all states of a sequence is block-tridiagonal: `eliminate` is
-its Cholesky factorisation, `follow` and `spread_back` solve with it. Covariances of steps do not
-depend on values: once they no longer change from step to step they are copied. The twin in
+its Cholesky factorisation, `follow_chain` and `spread_back` solve with it. Covariances of steps do
+not depend on values: once they no longer change from step to step they are copied. The twin in
 covariance form takes outputs one at a time and inverts nothing, so that noise may be 0.
 """
 
@@ -152,7 +152,7 @@ def eliminate(blocks, nodes, owner, pull, ptr, inverse, gain, way, log_z):
 
 
 @kernel("void(float64[:, :, ::1], int64[::1], float64[:, ::1])")
-def follow(gain, ptr, mean):
+def follow_chain(gain, ptr, mean):
     """Turn ways (T, K) into means of the states: each given the next."""
     K = mean.shape[1]
     for s in range(len(ptr) - 1):

@@ -310,8 +310,8 @@ def make_prior(
 UNIT_PATTERNS = 256
 """Patterns of one unit of work; fixed, so that sums never depend on threads."""
 
-Key = tuple[tuple[int, ...], tuple[int, ...]]
-"""The variables whose regressions have no say, and the places that are missing."""
+Key = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+"""The variables whose regressions have no say, the places that are missing, and those seen."""
 
 
 def encode(
@@ -341,7 +341,7 @@ def encode(
                 unseen = () if parents is None else _unseen(parents, pattern.missing - 1, v)
                 missing = np.setdiff1d(pattern.missing, np.array(unseen, np.intp) + 1)
                 silent = tuple(sorted({*unseen, *((v,) if v >= 0 else ())}))
-                key = silent, tuple(missing.tolist())
+                key = silent, tuple(missing.tolist()), tuple(pattern.seen.tolist())
                 found |= _join(found, {key: pattern._replace(missing=missing)})
         return found
 
@@ -351,7 +351,7 @@ def encode(
         patterns = tuple(found[key] for key in keys)
         starts = range(0, len(patterns), UNIT_PATTERNS)
         units += [PatternUnit(patterns[k : k + UNIT_PATTERNS], silent) for k in starts]
-    is_complete = not any(missing for _, missing in found)
+    is_complete = not any(missing for _, missing, _ in found)
     return Units(tuple(units), rows.total_weight, is_complete)
 
 

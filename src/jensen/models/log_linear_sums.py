@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from jensen.families.effects import Effects, contrasts
 from jensen.families.log_linear import FreeSums
+from jensen.q_hidden.factor_lists.partition import approximate_partition
 from jensen.q_hidden.trees.partition import Partition
 
 Array = NDArray[np.float64]
@@ -23,9 +24,15 @@ MOST_FEATURES = 1 << 20
 
 
 def sums_of(
-    effects: Effects, names: Sequence[str], support: Array | None, marginals: Sequence[Array]
+    effects: Effects,
+    names: Sequence[str],
+    support: Array | None,
+    marginals: Sequence[Array],
+    inference: str = "exact",
 ) -> FreeSums:
     """The sums of a network: over a list of all states where that is short, else by a tree.
+
+    Or by messages ("trw", "loopy"), whatever the size.
 
     Parameters
     ----------
@@ -38,10 +45,13 @@ def sums_of(
     marginals
         The distribution of each variable alone, from which curvatures are guessed.
     """
+    if inference != "exact":
+        partition = approximate_partition(effects.wiring, inference)
+        return TreeSums(effects, partition, support, marginals)
     n_states = float(np.prod(np.array(effects.cards, float)))
     if n_states <= MOST_STATES and n_states * effects.n_coefficients <= MOST_FEATURES:
         return ListedSums(effects, support)
-    return TreeSums(effects, names, support, marginals)
+    return TreeSums(effects, Partition(effects.wiring, names), support, marginals)
 
 
 class ListedSums:
@@ -122,18 +132,17 @@ class Whitened:
 
 
 class TreeSums(Whitened):
-    """Sums by one pass over the cluster tree."""
+    """Sums by one pass over the cluster tree, or by messages that stand for it."""
 
     def __init__(
         self,
         effects: Effects,
-        names: Sequence[str],
+        partition: Callable[[Array], tuple[float, Array]],
         support: Array | None,
         marginals: Sequence[Array],
     ) -> None:
         super().__init__(effects, marginals)
-        self.support = support
-        self.partition = Partition(effects.wiring, names)
+        self.support, self.partition = support, partition
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
         """Log Z, and E[f]."""

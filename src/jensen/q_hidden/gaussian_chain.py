@@ -193,10 +193,10 @@ def solve(chain: GaussianChain) -> Solved:
 
 def smooth(chain: GaussianChain) -> StateMoments:
     """Means and covariances given all steps."""
-    from jensen.kernels.gaussian_chains import follow, spread_back
+    from jensen.kernels.gaussian_chains import follow_chain, spread_back
 
     found = solve(chain)
-    follow(found.gain, chain.rows.ptr, found.way)
+    follow_chain(found.gain, chain.rows.ptr, found.way)
     spread, lag = np.empty_like(found.gain), np.empty_like(found.gain)
     spread_back(found.inverse, found.gain, chain.rows.ptr, spread, lag)
     return StateMoments(found.value, found.way, spread, lag)
@@ -204,22 +204,22 @@ def smooth(chain: GaussianChain) -> StateMoments:
 
 def at_mode(chain: GaussianChain) -> StateMoments:
     """The most probable states, and the log joint there."""
-    from jensen.kernels.gaussian_chains import follow
+    from jensen.kernels.gaussian_chains import follow_chain
 
     found = solve(chain)
-    follow(found.gain, chain.rows.ptr, found.way)
+    follow_chain(found.gain, chain.rows.ptr, found.way)
     return StateMoments(found.value + _heights(found.inverse, chain), found.way, None, None)
 
 
 def drawn(chain: GaussianChain, rng: np.random.Generator) -> StateMoments:
     """States drawn given all steps, and the log joint there."""
-    from jensen.kernels.gaussian_chains import follow
+    from jensen.kernels.gaussian_chains import follow_chain
 
     found = solve(chain)
     z = rng.standard_normal(found.way.shape)
     root = np.linalg.cholesky(found.inverse)
     way = found.way + (root @ z[..., None])[..., 0]
-    follow(found.gain, chain.rows.ptr, way)
+    follow_chain(found.gain, chain.rows.ptr, way)
     away = np.add.reduceat(0.5 * (z * z).sum(1), chain.rows.ptr[:-1])
     return StateMoments(found.value + _heights(found.inverse, chain) - away, way, None, None)
 

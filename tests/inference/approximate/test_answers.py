@@ -262,6 +262,106 @@ def test_what_makes_no_sense_is_refused(sprinkler, grid):
         sampled.query("a", inference="loopy")
 
 
+def test_variables_with_one_state_are_known():
+    net = jn.MarkovNetwork.from_tables(
+        {
+            ("a", "b", "c"): np.arange(1, 5).reshape(2, 1, 2),
+            ("c", "d"): [[2, 1], [1, 3]],
+            ("a", "d"): [[2, 1], [1, 2]],
+        }
+    )
+    exact = float(net.log_z())
+    assert net.log_z(inference="mini-bucket") == pytest.approx(exact)
+    assert net.log_z(inference="mean-field") <= exact <= net.log_z(inference="trw")
+    alone = jn.MarkovNetwork.from_tables({"a": [2]})
+    assert alone.log_z(inference="loopy") == pytest.approx(np.log(2.0))
+
+
+def test_complete_rows_of_a_markov_network_are_bounded_from_the_side_that_is_told():
+    tables = {("a", "b"): [[2, 1], [1, 2]], ("b", "c"): [[2, 1], [1, 3]]}
+    net = jn.MarkovNetwork.from_tables({**tables, ("a", "c"): [[2, 1], [1, 5]]})
+    row = {"a": ["0"], "b": ["0"], "c": ["0"]}
+    exact = float(net.log_likelihood(row)[0])
+    above, below = (net.log_likelihood(row, inference=way) for way in ("trw", "mean-field"))
+    assert below[0] < exact < above[0]
+    assert (below.label.kind, above.label.kind) == ("lower bound", "upper bound")
+    assert (-above).label is None  # the other side of it
+    assert above[:1].label == above.label
+
+
+def test_soft_evidence_may_be_larger_than_one():
+    tables = {("a", "b"): [[2, 1], [1, 2]], ("b", "c"): [[2, 1], [1, 3]]}
+    net = jn.MarkovNetwork.from_tables({**tables, ("a", "c"): [[2, 1], [1, 2]]})
+    exact = net.log_probability({"a": [5, 7]})
+    assert exact > 0.0
+    for way in ("loopy", "trw", "mean-field", "mini-bucket"):
+        found = net.log_probability({"a": [5, 7]}, inference=way)
+        assert found.lower <= exact + 1e-9 <= found.upper + 2e-9
+
+
+def test_shares_of_what_is_far_apart_are_bounded():
+    low, high = shares_between(np.array([[-2000.0, 0.0], [-1000.0, -900.0]]))
+    assert (low[0], high[1]) == (0.0, pytest.approx(1.0))
+    only = shares_between(np.array([[-np.inf, 0.0], [-np.inf, -np.inf]]))
+    np.testing.assert_array_equal(only, [[1.0, 0.0], [1.0, 0.0]])
+
+
+def test_chains_that_disagree_have_wide_intervals():
+    rng = np.random.default_rng(12)
+    _, scopes, tables = naive.grid(4, lambda k: rng.normal(0.0, 2.0), lambda i: 0.3)
+    named = [([f"x{v:02}" for v in s], t) for s, t in zip(scopes, tables, strict=True)]
+    net = jn.MarkovNetwork.from_tables(named, logs=True)
+    found, exact = net.query("x05", inference="gibbs"), net.query("x05")
+    reach = found.interval.upper - found.interval.lower
+    close = np.abs(found.values - exact.values) <= 1.5 * reach + 0.01
+    assert close.all() or not found.label.converged
+
+
+def test_large_potentials_are_drawn_from_without_overflow():
+    tables = {("a", "b"): [[1e3, 0], [0, 0]], ("b", "c"): [[0, 1e3], [0, 1]]}
+    net = jn.MarkovNetwork.from_tables(tables, logs=True)
+    found = net.query(["a", "b"], inference="gibbs")
+    np.testing.assert_allclose(found.values, net.query(["a", "b"]).values, atol=1e-9)
+
+
+def test_the_k_best_stand_in_order_and_are_certain_together():
+    rng = np.random.default_rng(10)
+    _, scopes, tables = naive.grid(4, lambda k: rng.normal(0.0, 2.0), lambda i: 0.3)
+    named = [([f"x{v:02}" for v in s], t) for s, t in zip(scopes, tables, strict=True)]
+    net = jn.MarkovNetwork.from_tables(named, logs=True)
+    best = net.most_probable(k=5, inference="loopy")
+    values = [one.log_product for one in best]
+    assert values == sorted(values, reverse=True)
+    assert len({one.is_certain for one in best}) == 1
+    assert best[0].label.method == "dual decomposition"
+
+
+def test_networks_with_numbers_answer_exactly():
+    net = jn.BayesianNetwork("x -> y").fit({"x": [0.1, 0.5, 0.3, 0.9], "y": [1.0, 2.0, 1.5, 2.0]})
+    assert net.log_z() == 0.0
+    assert net.log_z({"x": 0.3}) == pytest.approx(net.log_probability({"x": 0.3}))
+    assert net.query("y", {"x": 0.3}, inference="auto").means == net.query("y", {"x": 0.3}).means
+
+
+def test_nothing_possible_is_refused_and_a_choice_that_is_ignored(sprinkler):
+    equal, other = [[1, 0], [0, 1]], [[0, 1], [1, 0]]
+    with pytest.raises(JensenError, match="i_bound belongs to inference='mini-bucket'"):
+        sprinkler.log_z(inference="loopy", i_bound=2)
+    tables = {("a", "b"): equal, ("b", "c"): equal, "a": [1, 0], "c": [0, 1]}
+    net = jn.MarkovNetwork.from_tables({**tables, ("a", "c"): other})
+    with pytest.raises(JensenError, match="leave no state possible"):
+        net.log_probability({"b": "0"}, inference="trw")
+
+
+def test_summaries_of_loopy_learning_say_estimate():
+    table = jn.examples.load("sprinkler").sample(100, random_state=1).to_pandas()
+    table.loc[table.index % 3 == 0, ["rain", "sprinkler"]] = None
+    graph = jn.examples.load("sprinkler").graph
+    for method, what in (("loopy", "log evidence"), ("loopy-em", "log-likelihood")):
+        net = jn.BayesianNetwork(graph, method=method, random_state=0).fit(table)
+        assert f"estimate of the {what}" in str(net.summary())
+
+
 def test_the_words_of_inference_stand_in_one_order():
     from jensen.cli.options import INFERENCE
 

@@ -32,7 +32,7 @@ from jensen.inference.most_probable import Assignment, AssignmentSearch
 from jensen.inference.network_rows import RowReader
 from jensen.inference.network_rows import best_states as best_states_of
 from jensen.support.arguments import check_whole
-from jensen.support.text import option, some
+from jensen.support.text import bare, option, some
 
 if TYPE_CHECKING:
     from jensen.data import Table
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 Given = Mapping[str, Any] | None
 
+NOTHING_POSSIBLE = "these potentials leave no state possible: in every joint state one of them is 0"
 MOST_JOINT = 4096
 """Configurations of several targets, each of which is a question of its own."""
 
@@ -61,7 +62,12 @@ class Approximate:
         self, network: FittedNetwork, inference: str, options: InferenceOptions = DEFAULT_OPTIONS
     ) -> None:
         check_word(inference)
-        if not hasattr(network, "kernel_tables"):
+        if options.i_bound is not None and inference != "mini-bucket":
+            raise JensenError(
+                f"{bare('i_bound')} belongs to {option('inference', 'mini-bucket')}, and would be "
+                f"ignored by {inference!r}"
+            )
+        if inference not in ("exact", "auto") and not hasattr(network, "kernel_tables"):
             raise JensenError(
                 f"{option('inference', inference)} is for networks of labels alone; answers of "
                 "networks with numbers are exact: leave it out"
@@ -76,7 +82,8 @@ class Approximate:
         """P(targets | do, given)."""
         if self.word in ("exact", "auto"):
             try:
-                return _labelled(self.fitted.query(targets, given, do), EXACT)
+                exact: Distribution = _labelled(self.fitted.query(targets, given, do), EXACT)
+                return exact
             except TooLargeError as error:
                 self._give_up_exactness(error)
         names = [targets] if isinstance(targets, str) else list(targets)
@@ -91,7 +98,8 @@ class Approximate:
             values, label, interval = self._believed(wanted, findings, shape)
         variables = tuple(self.network.variables[v] for v in wanted)
         found = Distribution(variables, values, findings.text(self.network), interval)
-        return _labelled(found, self._noted(label))
+        answer: Distribution = _labelled(found, self._noted(label))
+        return answer
 
     def marginals(self, given: Given, do: Given) -> dict[str, Distribution]:
         """P(X | do, given) of every variable that is not known."""
@@ -132,7 +140,8 @@ class Approximate:
         """The log of the sum of the product of all tables, over all states that fit."""
         if self.word in ("exact", "auto"):
             try:
-                value = self.fitted.log_probability(given, do) + self.network.log_z
+                value = self.fitted.log_probability(given or {}, do) if given or do else 0.0
+                value += getattr(self.network, "log_z", 0.0)
                 return LabelledNumber(value, EXACT, value, value)
             except TooLargeError as error:
                 self._give_up_exactness(error)
@@ -153,10 +162,10 @@ class Approximate:
         hidden = [v for v in range(len(self.network.variables)) if v not in solver.known]
         masks = {v: np.ones(self.network.variables[v].n_states) for v in hidden}
         search = AssignmentSearch(masks, solver.solve, allow_bans=k > 1)
-        found = list(search.best(k))
+        found = sorted(search.best(k), key=lambda one: -one[1])
         if not found:
             raise self._impossible(findings)
-        return [solver.assignment(states, value, hidden) for states, value in found]
+        return solver.assignments(found, hidden, self.notes)
 
     # --- rows ---
 
@@ -245,18 +254,27 @@ class Approximate:
 
     def _log_probability(self, findings: Findings) -> LabelledNumber:
         """Log p(findings): of a product that does not sum to one, the difference of two sums."""
-        above = self._log_sum(findings)
         if self.network.sums_to_one:
+            above = self._log_sum(findings)
             upper = above.upper if findings.soft else min(above.upper, 0.0)
             return LabelledNumber(min(above, upper), self._noted(above.label), above.lower, upper)
+        inside = condition(self.network, findings, None)
         everything = condition(self.network, NOTHING_KNOWN, None)
-        below = self._log_sum(NOTHING_KNOWN, everything=True)
+        if everything.constant == -np.inf:
+            raise JensenError(NOTHING_POSSIBLE)
+        if inside.constant == -np.inf:
+            return LabelledNumber(-np.inf, EXACT, -np.inf, -np.inf)
         if self.word in ("trw", "mean-field"):  # a bound of a quotient takes one of each side
-            inside = condition(self.network, findings, None)
-            above, below = (bracket(part, above.label) for part in (inside, everything))
-        lower, upper = above.lower - below.upper, min(above.upper - below.lower, 0.0)
+            above, below = (bracket(part, self.word) for part in (inside, everything))
+        else:
+            above, below = self._log_sum(findings), self._log_sum(NOTHING_KNOWN, everything=True)
+        lower, upper = above.lower - below.upper, above.upper - below.lower
+        if not findings.soft:
+            upper = min(upper, 0.0)
         label = _joined([above.label, below.label])
-        value = {"upper bound": upper, "lower bound": lower}.get(label.kind, above - below)
+        value = {"upper bound": upper, "lower bound": lower}.get(label.kind)
+        if value is None:
+            value = min(max(above - below, lower), upper)
         return LabelledNumber(value, self._noted(label), lower, upper)
 
     def _beliefs(
@@ -296,12 +314,14 @@ class Approximate:
         for state in np.flatnonzero(first > 0.0).tolist():
             hard = {**findings.hard, wanted[0]: state}
             soft = {v: x for v, x in findings.soft.items() if v != wanted[0]}
-            rest, label, _ = self._believed(
-                wanted[1:], Findings(hard, soft, findings.do), shape[1:]
-            )
+            known = Findings(hard, soft, findings.do)
+            try:
+                rest, label, _ = self._believed(wanted[1:], known, shape[1:])
+            except ImpossibleError:  # what was believed possible is not
+                continue
             values[state] = first[state] * rest
             labels.append(label)
-        return values, _joined(labels), None
+        return values / values.sum(), _joined(labels), None
 
     def _between(
         self, wanted: Sequence[int], findings: Findings, shape: tuple[int, ...]
@@ -341,6 +361,8 @@ class Approximate:
             f"{self.network.variables[v].name}={self.network.variables[v].states[s]}"
             for v, s in {**findings.hard, **findings.do}.items()
         )
+        if not names:
+            return ImpossibleError(NOTHING_POSSIBLE)
         return ImpossibleError(f"the evidence is impossible: {names} cannot hold together")
 
 
@@ -360,10 +382,10 @@ def _around(shares: Array, errors: Array | None) -> Interval | None:
     return Interval(0.95, np.maximum(low, 0.0), np.minimum(high, 1.0))
 
 
-def _labelled(found: Any, label: Label) -> Distribution:
-    found.label = label
-    known: Distribution = found
-    return known
+def _labelled(found: Any, label: Label) -> Any:
+    if isinstance(found, Distribution):  # answers with numbers are exact anyway
+        found.label = label
+    return found
 
 
 def _joined(labels: Sequence[Label]) -> Label:

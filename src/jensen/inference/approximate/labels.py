@@ -98,18 +98,27 @@ class LabelledNumber(float):
 
 
 class LabelledArray(np.ndarray[Any, Any]):
-    """An array that says what its numbers are in its `label`."""
+    """An array that says what its numbers are in its `label`; what is computed of it does not."""
 
     label: Label | None
 
-    def __new__(cls, values: NDArray[Any], label: Label) -> LabelledArray:
+    def __new__(cls, values: NDArray[Any], label: Label | None) -> LabelledArray:
         """An array with its label."""
         found = np.asarray(values).view(cls)
         found.label = label
         return found
 
     def __array_finalize__(self, other: Any) -> None:
-        self.label = getattr(other, "label", None)
+        self.label = None
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        if isinstance(found, LabelledArray):
+            found.label = self.label
+        return found
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return LabelledArray, (np.asarray(self), self.label)
 
     def __repr__(self) -> str:
         return f"{np.asarray(self)!r}\n{self.label}"

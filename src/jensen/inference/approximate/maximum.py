@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jensen.inference.approximate.conditioned import condition
+from jensen.inference.approximate.labels import Label
 from jensen.inference.findings import Findings
 from jensen.inference.most_probable import Assignment
 from jensen.q_hidden.factor_lists.best_states import BestStates, best_states
@@ -42,12 +43,40 @@ class Maximum:
         self.found[tuple(sorted(states.items()))] = best
         return states, best.value
 
-    def assignment(self, states: dict[int, int], value: float, hidden: Sequence[int]) -> Assignment:
-        """The answer, with what no assignment exceeds."""
-        best = self.found[tuple(sorted(states.items()))]
-        names = {
-            self.network.variables[v].name: self.network.variables[v].states[states[v]]
-            for v in hidden
-        }
-        log_p = value if self.network.sums_to_one else np.nan
-        return Assignment(names, log_p, np.nan, log_product=value, bound=best.bound)
+    def assignments(
+        self,
+        found: Sequence[tuple[dict[int, int], float]],
+        hidden: Sequence[int],
+        notes: tuple[str, ...],
+    ) -> list[Assignment]:
+        """The answers, the best first, each with what no other assignment that is left exceeds.
+
+        Where all sub-problems were solved with certainty, so is the order of the answers.
+        """
+        solved = [self.found[tuple(sorted(states.items()))] for states, _ in found]
+        is_certain = all(best.is_certain for best in solved)
+        highest = max(best.bound for best in solved)
+        answers = []
+        for states, value in found:
+            names = {
+                self.network.variables[v].name: self.network.variables[v].states[states[v]]
+                for v in hidden
+            }
+            label = Label(
+                "dual decomposition",
+                "exact" if is_certain else "lower bound",
+                is_certain,
+                sum(best.sweeps for best in solved),
+                notes,
+            )
+            answers.append(
+                Assignment(
+                    names,
+                    value if self.network.sums_to_one else np.nan,
+                    np.nan,
+                    log_product=value,
+                    bound=value if is_certain else highest,
+                    label=label,
+                )
+            )
+        return answers

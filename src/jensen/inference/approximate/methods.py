@@ -19,6 +19,7 @@ from jensen.q_hidden.factor_lists.mean_field import ProductBound, product_bound
 from jensen.q_hidden.factor_lists.mini_buckets import BucketBound, bucket_bound, split
 from jensen.q_hidden.factor_lists.tree_blocks import make_blocks, sweep
 from jensen.q_hidden.factor_lists.tree_reweighted import TreeBound, tree_bound
+from jensen.q_hidden.trees.partition import shift_tables
 from jensen.support.text import one_of, option
 
 Array = NDArray[np.float64]
@@ -169,54 +170,67 @@ def _bucket_beliefs(factors: FactorList, options: InferenceOptions) -> Beliefs:
 
 def shares_between(bounds: Array) -> tuple[Array, Array]:
     """Bounds of Z_s / Σ Z from bounds (S, 2) of log Z_s."""
-    top = bounds[:, 1].max()
-    low, high = np.exp(bounds - top).T
-    with np.errstate(invalid="ignore"):
-        least = low / (low + (high.sum() - high))
-        most = high / (high + (low.sum() - low))
-    return np.nan_to_num(least, nan=1.0), np.nan_to_num(most, nan=1.0)
+    low, high = bounds.T
+    least, most = np.zeros(len(bounds)), np.zeros(len(bounds))
+    for s in range(len(bounds)):
+        others = np.arange(len(bounds)) != s
+        rest_low, rest_high = (np.logaddexp.reduce(x[others], initial=-np.inf) for x in (low, high))
+        if low[s] > -np.inf:
+            least[s] = np.exp(low[s] - np.logaddexp(low[s], rest_high))
+        elif rest_high == -np.inf and high[s] > -np.inf:
+            least[s] = 1.0  # nothing else is possible
+        if high[s] > -np.inf:
+            most[s] = np.exp(high[s] - np.logaddexp(high[s], rest_low))
+    return least, most
 
 
-def bracket(factors: FactorList, label: Label) -> LabelledNumber:
-    """Log Z between mean field and trees, with the label of either."""
+def bracket(factors: FactorList, word: str) -> LabelledNumber:
+    """Log Z between mean field and trees; the value is that of the one that was asked for."""
     alone = constant(factors)
     if alone is not None:
         return alone
-    lower, upper = _product(factors).value, tree_bound(factors).value
-    return LabelledNumber(upper if label.kind == "upper bound" else lower, label, lower, upper)
+    product, trees = _product(factors), tree_bound(factors)
+    if word == "trw":
+        value, label = trees.value, _tree_label(trees, "upper bound")
+    else:
+        value, label = product.value, _mean_field_label(product)
+    return LabelledNumber(value, label, product.value, trees.value)
 
 
 # --- loopy propagation ---
 
 
 class ChosenPoints(NamedTuple):
-    """Fixed points within the bracket of log Z, and how many were outside."""
+    """Fixed points within the bracket of log Z, and the values of those outside."""
 
     points: list[FixedPoint]
     lower: float
     upper: float
-    n_wrong: int
+    wrong: tuple[float, ...]
+    is_exact: bool = False
 
 
 def choose_points(factors: FactorList) -> ChosenPoints:
     """Run loopy propagation from several starts; keep what settled within the bracket."""
     points = loopy(factors)
     if is_tree(factors) and points[0].converged:
-        return ChosenPoints(points[:1], points[0].log_z, points[0].log_z, 0)
+        return ChosenPoints(points[:1], points[0].log_z, points[0].log_z, (), is_exact=True)
     lower = product_bound(factors, points[0], np.random.default_rng(SEED)).value
     upper = tree_bound(factors, FEW_TREES).value
     slack = ROUNDING * max(1.0, abs(upper))
     inside = [p for p in points if lower - slack <= p.log_z <= upper + slack]
-    return ChosenPoints(inside, lower, upper, len(points) - len(inside))
+    wrong = tuple(p.log_z for p in points if not lower - slack <= p.log_z <= upper + slack)
+    return ChosenPoints(inside, lower, upper, wrong)
 
 
 def _loopy_label(factors: FactorList, chosen: ChosenPoints) -> Label:
     first = chosen.points[0]
-    if chosen.lower == chosen.upper:
+    if chosen.is_exact:
         return Label("loopy", "exact", True, first.sweeps, ("the factors have no loop",))
     notes: list[str] = []
-    if chosen.n_wrong:
-        notes.append(f"{chosen.n_wrong} fixed points outside the bracket of log Z were left out")
+    if chosen.wrong:
+        listed = ", ".join(f"{value:.6g}" for value in chosen.wrong)
+        notes.append(f"wrong, as outside the bracket of log Z: Bethe values {listed}")
     settled = [p.log_z for p in chosen.points if p.converged]
     if settled and max(settled) - min(settled) > APART:
         listed = ", ".join(f"{value:.6g}" for value in settled)
@@ -264,8 +278,10 @@ def _gibbs_log_z(factors: FactorList, options: InferenceOptions) -> LabelledNumb
 
 def _gibbs_beliefs(factors: FactorList, options: InferenceOptions) -> Beliefs:
     rng = np.random.default_rng(SEED)
+    shifted, _ = shift_tables(factors.log_tables, factors.wiring)
+    factors = factors._replace(log_tables=shifted)
     blocks = make_blocks(factors, rng)
-    scores = propagate(factors).marginals
+    scores = np.repeat(1.0 / factors.wiring.cards, factors.wiring.cards)  # far apart
     begun = [feasible_states(factors, scores, rng) for _ in range(CHAINS)]
     if any(states is None for states in begun):
         raise JensenError(
@@ -277,22 +293,26 @@ def _gibbs_beliefs(factors: FactorList, options: InferenceOptions) -> Beliefs:
         states, _ = sweep(factors, blocks, states, rng)
     halves = np.zeros((2, CHAINS, len(scores)))
     batches = np.zeros((BATCHES, len(scores)))
-    squares = np.zeros(len(scores))
+    squares = np.zeros((CHAINS, len(scores)))
     drawn = np.empty((options.n_sweeps, CHAINS, factors.n_variables), np.int32)
     for k in range(options.n_sweeps):
         states, shares = sweep(factors, blocks, states, rng)
         drawn[k] = states
         halves[2 * k // options.n_sweeps] += shares
         batches[BATCHES * k // options.n_sweeps] += shares.mean(0)
-        squares += (shares**2).mean(0)
+        squares += shares**2
     halves *= 2.0 / options.n_sweeps
     batches *= BATCHES / options.n_sweeps
     mean = batches.mean(0)
-    errors = batches.std(0, ddof=1) / np.sqrt(BATCHES)
-    within = np.maximum(squares / options.n_sweeps - mean**2, 0.0)
-    between = halves.reshape(-1, len(mean)).var(0, ddof=1)
-    moving = within > 1e-12
-    r_hat = float(np.sqrt(1.0 + (between[moving] / within[moving]).max(initial=0.0)))
+    parts = halves.reshape(-1, len(mean))  # of half chains
+    errors = np.maximum(
+        batches.std(0, ddof=1) / np.sqrt(BATCHES), parts.std(0, ddof=1) / np.sqrt(len(parts))
+    )
+    within = np.maximum(squares / options.n_sweeps - halves.mean(0) ** 2, 0.0).mean(0)
+    between = np.where(parts.std(0) > 1e-9, parts.var(0, ddof=1), 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(between > 0.0, between / within, 0.0)
+    r_hat = float(np.sqrt(1.0 + ratio.max(initial=0.0)))
     notes = [f"{CHAINS} chains of {options.n_sweeps} sweeps, R-hat at most {r_hat:.3f}"]
     notes.append(f"standard errors at most {errors.max(initial=0.0):.2g}")
     if not factors.is_positive:

@@ -104,7 +104,9 @@ def make_factor_list(
         left[v] &= mask
     found = _group([tuple(scope) for scope in scopes], [np.asarray(t, float) for t in tables])
     constant = float(found.pop((), np.zeros(())))
-    has_zeros = bool(allowed) or any((table == -np.inf).any() for table in found.values())
+    has_zeros = (
+        bool(allowed) or 1 in cards or any((table == -np.inf).any() for table in found.values())
+    )
     while has_zeros:
         before = [mask.copy() for mask in left]
         tables = _make_consistent(left, list(found), list(found.values()))

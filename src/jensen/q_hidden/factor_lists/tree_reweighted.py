@@ -206,6 +206,6 @@ def _informations(pairs: _Pairs, ends: Ints, mixture: TreeMixture, net: Messages
         a, b = (int(v) for v in ends[k])
         joint = point.shares[w.fam_at[f] : w.fam_at[f + 1]].reshape(w.cards[a], w.cards[b])
         outer = joint.sum(1)[:, None] * joint.sum(0)
-        inside = joint > 0.0
+        inside = (joint > 0.0) & (outer > 0.0)
         found[k] = float((joint[inside] * np.log(joint[inside] / outer[inside])).sum())
     return found
