@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from jensen.data.model_columns import warn_of_unknown
 from jensen.exceptions import ImpossibleError, JensenError, TooLargeError
 from jensen.inference.approximate.conditioned import NOTHING_KNOWN, condition
-from jensen.inference.approximate.labels import EXACT, Label, LabelledArray, LabelledNumber
+from jensen.inference.approximate.labels import EXACT, Label, LabelledArray, LabelledNumber, joined
 from jensen.inference.approximate.maximum import Maximum
 from jensen.inference.approximate.methods import (
     DEFAULT_OPTIONS,
@@ -186,7 +186,7 @@ class Approximate:
         if strange is not None:
             warn_of_unknown(strange)
             values[strange.rows] = -np.inf
-        return LabelledArray(values, self._noted(_joined(labels)))
+        return LabelledArray(values, self._noted(joined(labels)))
 
     def predict_proba(
         self, table: Table, target: str | None, rows: RowChoices = DEFAULTS
@@ -213,7 +213,7 @@ class Approximate:
                     raise error.after(f"row {row + 1}: ") from None
                 continue
             labels.append(label)
-        return LabelledArray(found, self._noted(_joined(labels)))
+        return LabelledArray(found, self._noted(joined(labels)))
 
     def predict(
         self, table: Table, target: str, *, hidden: Collection[str] = (), **choices: Any
@@ -271,7 +271,7 @@ class Approximate:
         lower, upper = above.lower - below.upper, above.upper - below.lower
         if not findings.soft:
             upper = min(upper, 0.0)
-        label = _joined([above.label, below.label])
+        label = joined([above.label, below.label])
         value = {"upper bound": upper, "lower bound": lower}.get(label.kind)
         if value is None:
             value = min(max(above - below, lower), upper)
@@ -321,7 +321,7 @@ class Approximate:
                 continue
             values[state] = first[state] * rest
             labels.append(label)
-        return values / values.sum(), _joined(labels), None
+        return values / values.sum(), joined(labels), None
 
     def _between(
         self, wanted: Sequence[int], findings: Findings, shape: tuple[int, ...]
@@ -348,7 +348,7 @@ class Approximate:
         if bounds[:, 1].max() == -np.inf:
             raise self._impossible(findings)
         low, high = (part.reshape(shape) for part in shares_between(bounds))
-        label = _joined(labels)
+        label = joined(labels)
         values = 0.5 * (low + high)
         if label.kind == "exact":
             return values / values.sum(), label, None
@@ -386,20 +386,3 @@ def _labelled(found: Any, label: Label) -> Any:
     if isinstance(found, Distribution):  # answers with numbers are exact anyway
         found.label = label
     return found
-
-
-def _joined(labels: Sequence[Label]) -> Label:
-    """What a number is that was made of several."""
-    worst = [label for label in labels if label.kind != "exact"]
-    if not worst:
-        return labels[0]
-    kinds = {label.kind for label in worst}
-    settled = [label.converged for label in worst if label.converged is not None]
-    notes = tuple(dict.fromkeys(note for label in worst for note in label.notes))
-    return Label(
-        worst[0].method,
-        kinds.pop() if len(kinds) == 1 else "estimate",
-        all(settled) if settled else None,
-        max(label.sweeps for label in worst),
-        notes[:4],
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -60,6 +61,23 @@ class Label:
 
 
 EXACT = Label("exact", "exact")
+
+
+def joined(labels: Sequence[Label]) -> Label:
+    """What a number is that was made of several."""
+    worst = [label for label in labels if label.kind != "exact"]
+    if not worst:
+        return labels[0]
+    kinds = {label.kind for label in worst}
+    settled = [label.converged for label in worst if label.converged is not None]
+    notes = tuple(dict.fromkeys(note for label in worst for note in label.notes))
+    return Label(
+        worst[0].method,
+        kinds.pop() if len(kinds) == 1 else "estimate",
+        all(settled) if settled else None,
+        max(label.sweeps for label in worst),
+        notes[:4],
+    )
 
 
 class LabelledNumber(float):
