@@ -9,7 +9,7 @@ from jensen.support.text import plural
 
 
 def run(given: Given) -> None:
-    """Learn from more rows what a network of labels knows not yet; earlier rows are not needed.
+    """Update a network of labels with more rows; the earlier rows are not needed.
 
     The network was learned with --prior or --method vbem, so that its file holds a posterior, which
     is the prior of the new rows. Where no row misses anything the result is that of all rows at

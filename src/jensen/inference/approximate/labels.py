@@ -9,6 +9,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from jensen.support.text import plural
+
 Kind = Literal["exact", "lower bound", "upper bound", "between bounds", "estimate"]
 
 
@@ -45,7 +47,7 @@ class Label:
         parts = [f"{self.kind} ({self.method}"]
         if self.converged is not None:
             how = "converged" if self.converged else "not converged"
-            parts.append(f", {how} after {self.sweeps:,} sweeps")
+            parts.append(f", {how} after {plural(self.sweeps, 'sweep')}")
         return "".join(parts) + ")" + "".join(f"; {note}" for note in self.notes)
 
     def plain(self) -> dict[str, Any]:
